@@ -223,6 +223,29 @@ void check_combinations(const Options& options, const PlanRequest& request) {
 
 constexpr double kMaxWithinSeconds = 1e9;
 
+/// --input: one of three words, or files.
+Option input_option(PlanRequest& request) {
+  Option input =
+      choice({.name = "input",
+              .value = "FORM|FILE",
+              .help = "shared: the nodes divide it as planned; equal: each node has a file, all of one size; "
+                      "root: the root sends it (root if the cluster file has one and does not describe whole "
+                      "runs, else shared); or the FILEs of the nodes, one for each or with {rank} in the "
+                      "name, whose sizes replace NUM",
+              .repeatable = true},
+             request.input,
+             std::vector<std::pair<std::string, PlanInput>>{
+                 {"shared", PlanInput::kShared}, {"equal", PlanInput::kEqual}, {"root", PlanInput::kRoot}});
+  input.fill = [fill_form = input.fill, words = input.words, &request](const std::string& text,
+                                                                       const std::string& what) {
+    if (std::ranges::find(words, text) != words.end()) return fill_form(text, what);
+    if (text.empty()) throw RequestError(fmt::format("{} wants a form or a file", what));
+    request.input = PlanInput::kFiles;
+    request.input_files.push_back(text);
+  };
+  return input;
+}
+
 }  // namespace
 
 void add_plan_options(Options& options, PlanRequest& request, const std::string& strategy_help) {
@@ -246,25 +269,7 @@ void add_plan_options(Options& options, PlanRequest& request, const std::string&
                .help = "cluster file: costs, memory, root of every node",
                .fill = take_path(request.shares.cluster_path)});
   add_strategy_option(options, request.shares, strategy_help);
-  Option input =
-      choice({.name = "input",
-              .value = "FORM|FILE",
-              .help = "shared: the nodes divide it as planned; equal: each node has a file, all of one size; "
-                      "root: the root sends it (root if the cluster file has one and does not describe whole "
-                      "runs, else shared); or the FILEs of the nodes, one for each or with {rank} in the "
-                      "name, whose sizes replace NUM",
-              .repeatable = true},
-             request.input,
-             std::vector<std::pair<std::string, PlanInput>>{
-                 {"shared", PlanInput::kShared}, {"equal", PlanInput::kEqual}, {"root", PlanInput::kRoot}});
-  input.fill = [fill_form = input.fill, words = input.words, &request](const std::string& text,
-                                                                       const std::string& what) {
-    if (std::ranges::find(words, text) != words.end()) return fill_form(text, what);
-    if (text.empty()) throw RequestError(fmt::format("{} wants a form or a file", what));
-    request.input = PlanInput::kFiles;
-    request.input_files.push_back(text);
-  };
-  options.add(std::move(input));
+  options.add(input_option(request));
   options.add({.name = "cost",
                .value = "COST",
                .usual = "nlogn",

@@ -24,6 +24,7 @@ struct RecordRange {
   std::uint64_t records = 0;
 
   std::uint64_t end_record() const { return first_record + records; }
+  // NOLINTNEXTLINE(modernize-use-nullptr): what a defaulted <=> is compared with
   auto operator<=>(const RecordRange&) const = default;
 };
 
@@ -31,6 +32,7 @@ struct RecordRange {
 struct OfferedRun {
   std::uint64_t journal = 0;  ///< identity of the journal that has it
   RecordRange range{};
+  // NOLINTNEXTLINE(modernize-use-nullptr): what a defaulted <=> is compared with
   auto operator<=>(const OfferedRun&) const = default;
 };
 
