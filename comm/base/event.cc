@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <climits>
 #include <cstddef>
 #include <ctime>
 #include <fstream>
@@ -56,6 +57,10 @@ std::uint64_t own_place() {
   struct stat space {};
   std::string boot;
   if (!std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot) || boot.empty()) return 0;
+  // Virtual machines that began as copies of one have the same boot, but names of their own.
+  std::array<char, HOST_NAME_MAX + 1> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) return 0;
+  boot += host.data();
   if (::stat("/proc/self/ns/net", &space) != 0) return 0;
   return std::uint64_t{crc32c(std::as_bytes(std::span(boot)))} << 32U | (space.st_ino & 0xffffffffU);
 }
