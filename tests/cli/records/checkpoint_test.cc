@@ -50,7 +50,9 @@ TEST(SortWithCheckpoint, tells_batch_systems_to_start_it_again) {
   shell.run("mkdir ck && $H gen 30000 in && $H sort in -o expected");
   for (const std::string signal : {"TERM", "USR1"}) {
     const std::string sort = "$H sort -q --checkpoint ck -S 1M in -o 'my out'";
-    const Outcome ended = shell.run("export " + std::string(kSlow) + "; " + sort + " & P=$!\nsleep 0.3\nkill -" +
+    const Outcome ended = shell.run("export " + std::string(kSlow) + "; " + sort +
+                                    " & P=$!\nfor i in $(seq 500); do [ -s ck/hetsort.0.runs.0 ] && break; sleep 0.01; "
+                                    "done; sleep 0.1; kill -" +
                                     signal + " $P\nwait $P");
     EXPECT_EQ(ended.exit_code, 75) << ended;
     EXPECT_NE(ended.err.find("output untouched; continue with: "), std::string::npos) << ended;

@@ -76,11 +76,11 @@ TEST(JobWithCheckpoint, of_which_a_rank_dies_names_the_command_that_continues) {
   // MPICH's mpirun ends the other ranks by SIGKILL.
   EXPECT_EQ(count_of(dead.err, "output untouched; continue with: hetsort sort -q " + shared), kOpenMpi ? 1U : 0U)
       << dead;
-  const Outcome silent = with_signal(shell, shared + " --stall-timeout 2", "STOP");
-  EXPECT_EQ(count_of(silent.err, "silent for 2 s"), 1U) << silent;
+  const Outcome silent = with_signal(shell, shared + " --stall-timeout 6", "STOP");
+  EXPECT_EQ(count_of(silent.err, "silent for 6 s"), 1U) << silent;
   EXPECT_EQ(count_of(silent.err, "continue with: hetsort sort -q " + shared), 1U) << silent;
   EXPECT_EQ(shell.run("$M -n 2 $H sort -q " + shared).exit_code, 0);
-  const Outcome own = with_signal(shell, "-S 4M --checkpoint ck --stall-timeout 2 'd/in.{rank}' -o d/out", "STOP");
+  const Outcome own = with_signal(shell, "-S 4M --checkpoint ck --stall-timeout 6 'd/in.{rank}' -o d/out", "STOP");
   EXPECT_NE(own.err.find("the records of a host that is down are missing until it is back; continue with: "),
             std::string::npos)
       << own;
