@@ -54,7 +54,7 @@ TEST(JobWithCheckpoint, that_is_killed_is_continued_by_the_same_command) {
 /// Runs `sort` slowly on two ranks and sends `signal` to rank 1 while it works.
 Outcome with_signal(MpiShell& shell, const std::string& sort, const std::string& signal) {
   shell.allow_victims();
-  return shell.run("rm -f pids/*; export HETSORT_FAULTS=read:~1:delay100,write:~1:delay100\n$M -n 2 $A sort -q " +
+  return shell.run("rm -f pids/* ck/*; export HETSORT_FAULTS=read:~1:delay100,write:~1:delay100\n$M -n 2 $A sort -q " +
                    sort +
                    " & P=$!\nfor i in $(seq 500); do [ -s pids/1 ] && ls ck*/*.runs.0 >l 2>&1 && break; sleep 0.01; "
                    "done\nsleep 0.3; kill -" +
