@@ -159,9 +159,8 @@ void Driver::run(bool outward, bool inward) {
 
 void Driver::know_bells(std::vector<BellAddress> bells) {
   bells_ = std::move(bells);
-  const auto is_here = [this](const BellAddress& bell) { return bell.place != 0 && bell.place == bell_.place; };
   knows_bells_ = true;
-  all_ring_ = std::ranges::all_of(bells_, is_here);
+  all_ring_ = std::ranges::all_of(bells_, [this](const BellAddress& bell) { return can_ring(bell); });
 }
 
 /// Rings the ranks on this host that a step gave something to do.
@@ -172,7 +171,7 @@ void Driver::ring(const MessageQueue& queue) {
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   for (const int rank : ranks) {
     const BellAddress& bell = bells_[static_cast<std::size_t>(rank)];
-    if (rank != place_.rank && bell.place != 0 && bell.place == bell_.place) event(Direction::kIn).ring(bell);
+    if (rank != place_.rank && can_ring(bell)) event(Direction::kIn).ring(bell);
   }
 }
 
@@ -209,7 +208,8 @@ bool Driver::round(bool outward, bool inward) {
       any |= in_.step(*transport_);
       ring(in_);
     }
-    // Who waits for a message is woken by its callback; who waits until none is left is not.
+    // The callback of a message wakes the thread that waits for it. At the end, a thread waits until no message is
+    // left.
     if (any && waiting_ > 0 && (!knows_bells_ || ending_)) notify();
     return any;
   } catch (const TransportAborted&) {

@@ -113,8 +113,8 @@ struct HostRatios {
   }
 };
 
-/// A factor of a node that had no work yet becomes what the other nodes of the run have shown. An error of the model is
-/// the same on all of them, and the next plan would otherwise prefer the nodes that nobody has measured.
+/// Gives a node that had no work yet the mean of what the other nodes of the run have shown. Errors of the model are
+/// the same on all nodes. Without this, the next plan would prefer nodes whose errors have not been measured.
 void adopt(double& factor, const MeanRatio& own, const MeanRatio& shown) {
   if (factor == 1 && own.is_empty()) factor = shown.moved(factor);
 }

@@ -12,6 +12,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <ostream>
 #include <random>
 #include <string>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "io/transfer/access.h"
+#include "order/lines/line_order.h"
 #include "sort/model/record_order.h"
 #include "tests/seeds.h"
 
@@ -48,6 +50,19 @@ using hetsort::test::next_call;
 using hetsort::test::seed_note;
 using hetsort::test::some_of;
 using hetsort::test::test_seed;
+
+/// The layout of plain lines.
+inline RecordLayout plain_lines() {
+  RecordLayout layout;
+  layout.record_bytes = 1;
+  layout.lines = std::make_shared<const order::LineOrder>(order::LineOptions{});
+  return layout;
+}
+
+/// Makes lines of records: the last byte of each becomes its newline.
+inline void end_as_lines(std::vector<std::byte>& records, std::size_t record_bytes) {
+  for (std::size_t end = record_bytes; end <= records.size(); end += record_bytes) records[end - 1] = std::byte{'\n'};
+}
 
 enum class Distribution : std::uint8_t {
   kUniform,

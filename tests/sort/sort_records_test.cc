@@ -6,10 +6,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <memory>
 #include <sstream>
 
-#include "order/lines/line_order.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
@@ -34,13 +32,7 @@ struct Scenario {
   std::string parent = std::filesystem::temp_directory_path().string();  ///< folder of input and output
 
   /// What the sort is told: for lines it is not told their length.
-  RecordLayout told_layout() const {
-    if (!lines) return input.layout;
-    RecordLayout layout;
-    layout.record_bytes = 1;
-    layout.lines = std::make_shared<const order::LineOrder>(order::LineOptions{});
-    return layout;
-  }
+  RecordLayout told_layout() const { return lines ? plain_lines() : input.layout; }
   bool reads_stream() const { return source == Source::kPipe || source == Source::kFifoAndFiles; }
 };
 
@@ -105,7 +97,7 @@ class Draw : public Dice {
 /// Makes a line of each record: its last byte becomes the only newline.
 Bytes as_lines(Bytes records, std::size_t record_bytes) {
   std::ranges::replace(records, std::byte{'\n'}, std::byte{' '});
-  for (std::size_t end = record_bytes; end <= records.size(); end += record_bytes) records[end - 1] = std::byte{'\n'};
+  end_as_lines(records, record_bytes);
   return records;
 }
 

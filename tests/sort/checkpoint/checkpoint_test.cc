@@ -8,14 +8,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "io/calls/system_calls.h"
-#include "order/lines/line_order.h"
 #include "sort/checkpoint/divide_runs.h"
 #include "sort/checkpoint/journal.h"
 #include "sort/failure/request_error.h"
@@ -27,20 +25,12 @@ namespace {
 
 const RecordLayout kResumedLayout{.record_bytes = 100, .key_offset = 0, .key_bytes = 10};
 
-RecordLayout lines_layout() {
-  RecordLayout layout;
-  layout.record_bytes = 1;
-  layout.lines = std::make_shared<const order::LineOrder>(order::LineOptions{});
-  return layout;
-}
-
 /// A sort that is ended and continued.
 class Resumed : public testing::TestWithParam<bool> {
  protected:
-  explicit Resumed(bool lines) : layout_(lines ? lines_layout() : kResumedLayout) {
+  explicit Resumed(bool lines) : layout_(lines ? plain_lines() : kResumedLayout) {
     input_ = make_records({Distribution::kUniform, kResumedLayout, 60'000, test_seed()});
-    if (lines)
-      for (std::size_t i = 99; i < input_.size(); i += 100) input_[i] = std::byte{'\n'};
+    if (lines) end_as_lines(input_, 100);
     write_bytes(folder_ / "in", input_);
     SortOptions plain = options();
     plain.checkpoint = {};

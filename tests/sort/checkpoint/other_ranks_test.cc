@@ -4,14 +4,12 @@
 // Sorts that end, and that other numbers of ranks continue: all folders are on storage that all ranks see, in one
 // folder or in one for each rank.
 #include <filesystem>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "order/lines/line_order.h"
 #include "sort/checkpoint/divide_runs.h"
 #include "sort/input/rank_path.h"
 #include "tests/sort/ranks.h"
@@ -45,10 +43,8 @@ class OtherRanks : public testing::TestWithParam<OtherRanksJob> {
     layout_ = RecordLayout{.record_bytes = 100, .key_offset = 0, .key_bytes = 10};
     Bytes all = make_records({Distribution::kFewKeys, layout_, kRecords, test_seed()});
     if (GetParam().lines) {
-      for (std::size_t i = 99; i < all.size(); i += 100) all[i] = std::byte{'\n'};
-      layout_ = RecordLayout{};
-      layout_.record_bytes = 1;
-      layout_.lines = std::make_shared<const order::LineOrder>(order::LineOptions{});
+      end_as_lines(all, 100);
+      layout_ = plain_lines();
     }
     write_bytes(folder_ / "in", all);
     for (int rank = 0; rank < 4; ++rank) std::filesystem::create_directory(kept_ / ("of." + std::to_string(rank)));

@@ -3,13 +3,11 @@
 //
 // Sorts of several ranks that end while records are exchanged, and those that continue them.
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "order/lines/line_order.h"
 #include "sort/input/rank_path.h"
 #include "tests/sort/ranks.h"
 #include "tests/sort/support.h"
@@ -35,10 +33,8 @@ class ResumedRanks : public testing::TestWithParam<RanksJob> {
     Bytes all = make_records({Distribution::kUniform, records, 60'000, test_seed()});
     layout_ = records;
     if (GetParam().lines) {
-      for (std::size_t i = 99; i < all.size(); i += 100) all[i] = std::byte{'\n'};
-      layout_ = RecordLayout{};
-      layout_.record_bytes = 1;
-      layout_.lines = std::make_shared<const order::LineOrder>(order::LineOptions{});
+      end_as_lines(all, 100);
+      layout_ = plain_lines();
     }
     write_bytes(folder_ / "in", all);
     for (std::size_t rank = 0; rank < kResumedRanks; ++rank) {

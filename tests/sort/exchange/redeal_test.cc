@@ -11,7 +11,6 @@
 #include <stdexcept>
 #include <thread>
 
-#include "order/lines/line_order.h"
 #include "tests/sort/job_case.h"
 
 namespace hetsort::sort::test {
@@ -202,8 +201,7 @@ TEST_P(RedealLines, equals_the_sorted_text) {
   deal.parts = 5;
   deal.ample_memory = GetParam() % 2 == 0;
   deal.more_memory_bytes = std::uint64_t{3} << 20;
-  deal.input.layout.record_bytes = 1;
-  deal.input.layout.lines = std::make_shared<const order::LineOrder>(order::LineOptions{});
+  deal.input.layout = plain_lines();
   const std::string text = draw_text(dice, kSanitized ? 10'000 : 60'000);
   std::optional<Scratch> folder;
   if (has_first_rank()) {

@@ -5,19 +5,11 @@
 #include <filesystem>
 #include <string>
 
-#include "order/lines/line_order.h"
 #include "sort/input/input.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
 namespace {
-
-RecordLayout line_layout() {
-  RecordLayout layout;
-  layout.record_bytes = 1;
-  layout.lines = std::make_shared<const order::LineOrder>(order::LineOptions{});
-  return layout;
-}
 
 /// Lines of different lengths in no order.
 void write_lines(const std::string& path, std::size_t bytes) {
@@ -47,7 +39,7 @@ TEST(TruncatedLines, are_reported_as_truncated_with_their_offset_in_memory_and_s
         for (const io::Access access : {io::Access::kAuto, io::Access::kBuffered}) {
           const Scratch folder;
           write_lines(folder / "in", kSize);
-          SortOptions options = sort_of_files({folder / "in"}, folder / "out", line_layout());
+          SortOptions options = sort_of_files({folder / "in"}, folder / "out", plain_lines());
           options.spill.directories = {folder.path()};
           options.memory_bytes = memory;
           options.threads = threads;
@@ -63,7 +55,7 @@ TEST(TruncatedLines, are_reported_as_truncated_with_their_offset_in_memory_and_s
 TEST(TruncatedLines, are_no_long_lines) {
   const Scratch folder;
   write_lines(folder / "in", 100'000);
-  const Input input({folder / "in"}, input_format(line_layout(), {}), io::Access::kBuffered);
+  const Input input({folder / "in"}, input_format(plain_lines(), {}), io::Access::kBuffered);
   const std::uint64_t size = input.total_bytes();
   std::filesystem::resize_file(folder / "in", 50'000);
   const auto refused = [&](const auto& call) {

@@ -5,7 +5,6 @@
 // inputs that are merged as they are, and lines that are longer than a file.
 #include <sys/stat.h>
 
-#include "order/lines/line_order.h"
 #include "sort/output/output_sinks.h"
 #include "tests/sort/support.h"
 
@@ -13,13 +12,6 @@ namespace hetsort::sort::test {
 namespace {
 
 const RecordLayout kVolumesLayout{.record_bytes = 100, .key_offset = 0, .key_bytes = 10};
-
-RecordLayout layout_of_lines() {
-  RecordLayout layout;
-  layout.record_bytes = 1;
-  layout.lines = std::make_shared<const order::LineOrder>(order::LineOptions{});
-  return layout;
-}
 
 Bytes bytes_of(const std::string& text) {
   const auto bytes = std::as_bytes(std::span(text));
@@ -112,7 +104,7 @@ TEST(Volumes, are_written_again_if_an_input_was_not_in_order_after_all) {
 class VolumesOfLines : public testing::TestWithParam<bool> {
  protected:
   std::vector<std::string> sorted(const std::string& text, std::size_t volumes) const {
-    VolumesOf sort(layout_of_lines(), bytes_of(text), volumes);
+    VolumesOf sort(plain_lines(), bytes_of(text), volumes);
     sort.options.input.sorted = GetParam();
     run_sort(sort.options);
     return texts_of(sort.paths());
