@@ -6,7 +6,8 @@
 // In: the share of the input that each rank has, and the runs that it can read. Out: runs without common records, each
 // for one rank that can read it. Idea: longer runs come first, because they are merged ones. A run goes to the rank
 // that has the middle of its records, so that the runs of a rank are neighbours; if that rank cannot read it, to the
-// nearest one that can. Every rank computes the same decision independently. Cost: O(n log n) for n offers.
+// nearest one that can. Every rank computes the same decision independently. Cost: O(n (log n + ranks)) for
+// n offers.
 #pragma once
 
 #include <compare>
