@@ -118,8 +118,8 @@ TEST_F(MpirunDeath, signals_to_the_launcher_end_the_job) {
   for (const std::string signal : {"TERM", "INT"}) {
     for (const std::string out : {"d/out", "'d/out.{rank}'"}) {
       const Outcome outcome =
-          job("VICTIM=1 FAULTS=read:~1:delay700,write:~1:delay700 $M -n 4 $A sort -T t d/all -o " + out, signal,
-              "mpirun", 0.9);
+          // So slow that it cannot end before the signal, even if others take over what it has to write.
+          job("VICTIM=1 FAULTS=read:~1:delay2500 $M -n 4 $A sort -T t d/all -o " + out, signal, "mpirun", 0.9);
       EXPECT_NE(outcome.exit_code, 0) << outcome;
       EXPECT_LE(messages(outcome), 1) << outcome;
       expect_whole(outcome);
