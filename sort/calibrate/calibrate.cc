@@ -15,7 +15,7 @@
 #include "partition/cluster.h"
 #include "partition/plan.h"
 #include "sort/calibrate/calibration_text.h"
-#include "sort/calibrate/fit_messages.h"
+#include "sort/calibrate/fit_exchange.h"
 #include "sort/calibrate/link_rates.h"
 
 namespace hetsort::sort {
@@ -215,8 +215,9 @@ class Calibrator {
     measure("equal", records, equal, equal);
     if (result_.nodes.size() > 1) {
       measure("skewed output", records, equal, skewed);
-      measure("equal, half size", records / 2, equal, equal);
-      measure("skewed input", records / 2, skewed, equal);
+      const std::uint64_t half = sum(sorts.front().plan.input) / 2;
+      measure("equal, half size", half, equal, equal);
+      measure("skewed input", half, skewed, equal);
     }
     if (ranks_.rank() == 0) learn_from(sorts);
     sorts.push_back(repeat_together(on_root([&] { return plan_by_phases("phases, synced", records, true); }), plans));
@@ -291,7 +292,7 @@ class Calibrator {
     return shares;
   }
 
-  /// Fits the costs of messages, and the seconds that no phase explains. Requires: sorts without sync.
+  /// Fits the costs of messages and links, and the seconds that no phase explains. Requires: sorts without sync.
   void learn_from(const std::vector<Measured>& sorts) {
     std::vector<MeasuredExchange> exchanges;
     std::vector<double> around;
@@ -301,10 +302,14 @@ class Calibrator {
       around.push_back(one.times.whole - one.times.form - one.times.exchange);
     }
     const std::uint64_t records = sum(sorts.front().plan.input);
-    MessageFit fit;
-    if (sorts.size() > 1) fit = fit_messages(partition::run_model_of(problem_for(records, false)), exchanges);
-    for (NodeMeasurements& node : result_.nodes)
+    FittedCosts fit;
+    if (sorts.size() > 1) fit = fit_exchange(partition::run_model_of(problem_for(records, false)), exchanges);
+    for (NodeMeasurements& node : result_.nodes) {
       node.message = {.in = fit.in * node.merge_seconds, .out = fit.out * node.merge_seconds};
+      node.link_in /= fit.links;
+      node.link_out /= fit.links;
+    }
+    result_.shared_link /= fit.links;
     result_.select_seconds = std::max(0.0, median(around)) + fit.unexplained_seconds;
   }
 

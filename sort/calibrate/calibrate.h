@@ -7,11 +7,12 @@
 // In: on each rank a Bench, which measures. Out: on rank 0, the measurements of all nodes.
 // Idea: each resource is timed while all nodes that share it are busy.
 //   1. disks: all nodes write and read at the same time.
-//   2. links: pairs of nodes, then each host sends to and receives from all others at once, then all hosts at once.
+//   2. links: pairs of nodes, then each host sends to all others and receives from them at once, then all hosts at
+//   once.
 //   3. processors: each node sorts for itself, all at the same time, for a few sizes. This gives the costs of forming
 //      runs and of merging. Outputs are not synced, so that no node waits for a disk.
 //   4. whole sorts of all nodes, also not synced, whose shares differ so that different resources bind them. The costs
-//      of messages are fitted to their exchanges (fit_messages.h).
+//      of messages and links are fitted to their exchanges (fit_exchange.h).
 //   5. whole sorts with the shares that the model plans, synced, to check the prediction.
 // A rank that a quota can stop is measured by its processor time, at the rate of the quota.
 // The start of a job is measured once and kept separate. It also contains the time by which the first sort takes longer

@@ -37,7 +37,8 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
       "# select, publish: seconds around the exchange that no resource explains, and to sync the output.\n"
       "# compute: seconds of the processor to form runs of n records. merge: to merge a record.\n"
       "# message_in, message_out: bytes that the processor receives or sends in a second.\n"
-      "# bandwidth: of the host's link, from or to all other hosts at once. links: from the node of the row to each.\n"
+      "# bandwidth: of the host's link in an exchange with all other hosts. links: from the node of the row to each, "
+      "alone.\n"
       "# record_size, keys: of the records that were sorted. The costs of others differ.\n"
       "# root: the node that sends, if one does. receive, without links: seconds a record from it.\n"
       "# memory: what the system allows each rank.\n";
@@ -45,7 +46,8 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
   text +=
       "#\n# Checked with sorts by all nodes: seconds without the start, as predicted with this file and as measured. "
       "The\n"
-      "# exchange that is predicted for the other sorts follows from costs of messages that were fitted to them.\n"
+      "# exchange that is predicted for the other sorts follows from costs of messages and links that were fitted to "
+      "them.\n"
       "#                                  form_runs            exchange          whole sort\n"
       "#   records  shares           predicted measured  predicted measured  predicted measured\n";
   for (const SortCheck& check : calibration.checks)

@@ -3,7 +3,7 @@
 #include "sort/calibrate/link_rates.h"
 
 #include <algorithm>
-#include <numeric>
+#include <array>
 
 namespace hetsort::sort {
 
@@ -43,15 +43,39 @@ class LinkMeter {
     return rates;
   }
 
-  /// The sum of the rates of all flows between hosts that `keep` accepts.
-  double sum(const Keep& keep) {
+  /// The rates at which the flows of each group that run all at once bring their bytes. As in an exchange, the last
+  /// flow decides. Flows get so many bytes that they end at about the same time: the sum of their own rates would count
+  /// what the last ones gain when the others have ended.
+  template <std::size_t kGroups>
+  std::array<double, kGroups> together(const std::array<std::vector<Flow>, kGroups>& groups) {
+    std::vector<Flow> flows;
+    for (const std::vector<Flow>& group : groups) flows.insert(flows.end(), group.begin(), group.end());
+    const std::vector<double> alone = rates(flows);
+    for (std::size_t i = 0; i < flows.size(); ++i)
+      flows[i].bytes = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(alone[i] * seconds_));
+    const std::vector<double> seconds = transfer(flows);
+    std::array<double, kGroups> result{};
+    std::size_t at = 0;
+    for (std::size_t group = 0; group < kGroups; ++group) {
+      double bytes = 0;
+      double latest = 0;
+      for (const std::size_t end = at + groups[group].size(); at < end; ++at) {
+        bytes += static_cast<double>(flows[at].bytes);
+        latest = std::max(latest, seconds[at]);
+      }
+      if (latest > 0) result[group] = bytes / latest;
+    }
+    return result;
+  }
+
+  /// All flows between hosts that `keep` accepts.
+  std::vector<Flow> flows_of(const Keep& keep) const {
     std::vector<Flow> flows;
     for (int from = 0; from < ranks_.size(); ++from)
       for (int to = 0; to < ranks_.size(); ++to)
         if (ranks_.host(from) != ranks_.host(to) && keep(ranks_.host(from), ranks_.host(to)))
           flows.push_back({from, to, 0});
-    const std::vector<double> all = rates(std::move(flows));
-    return std::accumulate(all.begin(), all.end(), 0.0);
+    return flows;
   }
 
  private:
@@ -82,14 +106,14 @@ LinkRates measure_links(Bench& bench, double seconds, comm::Communicator& ranks)
   // If all hosts at once reach less than this fraction of what their links carry, they share a link.
   constexpr double kSharedPart = 0.6;
   // A measurement makes a few shorter transfers before the one that counts.
-  constexpr double kSteps = 3;
+  constexpr double kSteps = 4;
   const auto count = static_cast<std::size_t>(ranks.size());
   std::vector<std::string> hosts(count);
   for (std::size_t rank = 0; rank < count; ++rank) hosts[rank] = ranks.host(static_cast<int>(rank));
   std::vector<std::string> names = hosts;
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  const std::size_t tests = count + 2 * names.size();
+  const std::size_t tests = count + names.size();
   LinkMeter meter(bench, seconds / kSteps / static_cast<double>(tests), ranks);
   LinkRates rates{std::vector(count, std::vector<double>(count)), std::vector<double>(count),
                   std::vector<double>(count)};
@@ -103,14 +127,15 @@ LinkRates measure_links(Bench& bench, double seconds, comm::Communicator& ranks)
   double sum_out = 0;
   double sum_in = 0;
   for (const std::string& name : names) {
-    const double out = meter.sum([&](const std::string& from, const std::string&) { return from == name; });
-    const double in = meter.sum([&](const std::string&, const std::string& to) { return to == name; });
+    const auto [out, in] =
+        meter.together<2>({meter.flows_of([&](const std::string& from, const std::string&) { return from == name; }),
+                           meter.flows_of([&](const std::string&, const std::string& to) { return to == name; })});
     for (std::size_t rank = 0; rank < count; ++rank)
       if (hosts[rank] == name) rates.out[rank] = out, rates.in[rank] = in;
     sum_out += out;
     sum_in += in;
   }
-  const double all = meter.sum([](const std::string&, const std::string&) { return true; });
+  const auto [all] = meter.together<1>({meter.flows_of([](const std::string&, const std::string&) { return true; })});
   if (all < kSharedPart * std::min(sum_out, sum_in)) rates.all = all;
   return rates;
 }

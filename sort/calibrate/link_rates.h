@@ -18,7 +18,7 @@ namespace hetsort::sort {
 struct LinkRates {
   std::vector<std::vector<double>>
       between;             ///< [from][to], while each rank sends to one rank and receives from one; 0 to itself
-  std::vector<double> in;  ///< rate into each rank's host, from all other hosts at once
+  std::vector<double> in;  ///< rate into each rank's host from all other hosts at once, while it sends to all of them
   std::vector<double> out;
   std::vector<Flow> too_fast{};  ///< transfers between two ranks that ended too early to be timed
   double all = 0;                ///< rate of all hosts together, if far below what their links could carry; else 0

@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sort/calibrate/fit_messages.h"
+#include "sort/calibrate/fit_exchange.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
 
 #include "partition/run/predict_run.h"
 
@@ -12,10 +15,12 @@ namespace hetsort::sort {
 
 namespace {
 
-using Point = std::array<double, 3>;  // of the search: in, out, and the unexplained part of the shortest exchange
+// Of the search: in, out, the unexplained part of the shortest exchange, and by how much links take longer.
+using Point = std::array<double, 4>;
 
 constexpr double kMaxMessage = 1;  // a byte costs as much as merging a record
 constexpr double kMaxUnexplained = 0.5;
+constexpr double kMaxLinks = 1;          // they take twice the time
 constexpr double kFirstStep = 1.0 / 16;  // fraction of the range of each number
 constexpr double kLastStep = 1e-5;
 constexpr double kEnough = 1e-12;  // a smaller gain is rounding
@@ -37,15 +42,17 @@ class Fit {
     for (const MeasuredExchange& one : exchanges) shortest_ = std::min(shortest_, one.seconds);
   }
 
-  MessageFit fit_at(const Point& point) const { return {point[0], point[1], point[2] * shortest_}; }
+  FittedCosts fit_at(const Point& point) const { return {point[0], point[1], point[2] * shortest_, 1 + point[3]}; }
 
   double error(const Point& point) {
     // Costs that change no prediction are 0, and those that change predictions by less than chance nearly so.
     constexpr double kPrice = 1e-4;
-    const MessageFit fit = fit_at(point);
-    use_messages(model_, fit);
-    use_messages(processors_, fit);
-    double error = kPrice * (point[0] + point[1] + point[2]);
+    const FittedCosts fit = fit_at(point);
+    FittedCosts change = fit;
+    change.links /= std::exchange(links_, fit.links);
+    use_fit(model_, change);
+    use_fit(processors_, change);
+    double error = kPrice * std::accumulate(point.begin(), point.end(), 0.0);
     for (const MeasuredExchange& one : exchanges_) {
       const double seconds = partition::predict_run(model_, one.input, one.output).exchange_seconds;
       error += huber(fit.unexplained_seconds + seconds, one.seconds) + processor_error(one);
@@ -71,6 +78,7 @@ class Fit {
   partition::RunModel processors_;  // the same without links and disks
   std::span<const MeasuredExchange> exchanges_;
   double shortest_ = 0;
+  double links_ = 1;  // of model_
 };
 
 /// Steps along the axes and the diagonals between two of them: the error has edges, along which no single number can
@@ -92,19 +100,10 @@ std::vector<Point> directions() {
   return all;
 }
 
-}  // namespace
-
-void use_messages(partition::RunModel& model, const MessageFit& fit) {
-  for (partition::RankResources& rank : model.ranks)
-    rank.message = {.in = fit.in * rank.merge_seconds, .out = fit.out * rank.merge_seconds};
-}
-
-MessageFit fit_messages(partition::RunModel model, std::span<const MeasuredExchange> exchanges) {
-  if (exchanges.empty()) return {};
-  constexpr Point kMax{kMaxMessage, kMaxMessage, kMaxUnexplained};
+/// The lowest error that steps from `best` lead to, and where.
+std::pair<Point, double> descend(Fit& fit, Point best) {
+  constexpr Point kMax{kMaxMessage, kMaxMessage, kMaxUnexplained, kMaxLinks};
   const std::vector<Point> all = directions();
-  Fit fit(std::move(model), exchanges);
-  Point best{};
   double least = fit.error(best);
   for (double step = kFirstStep; step > kLastStep; step /= 2) {
     for (bool better = true; better;) {
@@ -120,6 +119,35 @@ MessageFit fit_messages(partition::RunModel model, std::span<const MeasuredExcha
         better = true;
       }
     }
+  }
+  return {best, least};
+}
+
+}  // namespace
+
+void use_fit(partition::RunModel& model, const FittedCosts& fit) {
+  const auto slow_down = [&](std::optional<double>& rate) {
+    if (rate) *rate /= fit.links;
+  };
+  slow_down(model.shared.link);
+  for (partition::RankResources& rank : model.ranks) {
+    rank.message = {.in = fit.in * rank.merge_seconds, .out = fit.out * rank.merge_seconds};
+    slow_down(rank.rates.link_in);
+    slow_down(rank.rates.link_out);
+  }
+}
+
+FittedCosts fit_exchange(partition::RunModel model, std::span<const MeasuredExchange> exchanges) {
+  if (exchanges.empty()) return {};
+  Fit fit(std::move(model), exchanges);
+  Point best{};
+  double least = fit.error(best);
+  // Messages may seem to cost what links do, from where no small step leads away.
+  for (const double links : {0.0, 0.2, 0.4, 0.7}) {
+    const auto [point, error] = descend(fit, {0, 0, 0, links});
+    if (error >= least - kEnough) continue;
+    least = error;
+    best = point;
   }
   return fit.fit_at(best);
 }
