@@ -45,7 +45,8 @@ TEST(CommWaiting, ranks_that_can_ring_each_other_seldom_poll) {
 
 TEST(CommWaiting, two_hundred_ranks_join_and_reduce) {
   machinery::InProcessOptions options;
-  // MPI copies messages as small as these. Ranks that wait for their sends poll, and so many would keep both processors.
+  // MPI copies messages as small as these. Ranks that wait for their sends poll, and so many would keep both
+  // processors.
   options.rendezvous = 0;
   machinery::run_ranks(200, test_seed(), options, [](Communicator& ranks) {
     for (int i = 0; i < 5; ++i) EXPECT_EQ(ranks.all_reduce_sum(1), 200U);
