@@ -322,6 +322,7 @@ void add_run_model(Problem& problem, const Cluster& cluster, const ClusterUse& u
     for (std::size_t node = 0; node < cluster.nodes.size(); ++node) {
       const std::size_t host = hosts.emplace(cluster.nodes[node].name, hosts.size()).first->second;
       model.ranks.push_back(resources_at(cluster, node, host, use));
+      if (!use.input_cached.empty()) model.ranks.back().input_cached = use.input_cached[node];
     }
     validate(model);
   } catch (const NodeError& error) {

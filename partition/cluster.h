@@ -87,6 +87,8 @@ struct ClusterUse {
   bool synced = true;               ///< a whole run waits until its output is on the disk
   /// The records that fit a memory of so many bytes; by default only the records themselves take memory.
   std::function<std::int64_t(std::int64_t memory_bytes)> records_in_memory{};
+  /// Part of each node's input, 0 to 1, that is in the page cache when a whole run begins; empty = nothing is.
+  std::vector<double> input_cached{};
 
   std::int64_t records_in(std::int64_t memory_bytes) const {
     return records_in_memory ? records_in_memory(memory_bytes) : memory_bytes / record_bytes;

@@ -148,8 +148,10 @@ std::string folder_names(const sort::SortOptions& options) {
 std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& options, int ranks) {
   const sort::MemoryPlan& memory = plan.memory;
   std::string text = ranks == 1 ? "" : fmt::format("ranks    {}; what follows is of rank 0\n", ranks);
-  text +=
-      fmt::format("input    {}\n", plan.stream ? "a stream, its size is not known" : io::human_size(plan.input_bytes));
+  text += "input    " + (plan.stream ? "a stream, its size is not known" : io::human_size(plan.input_bytes));
+  if (plan.input_cached > 0)
+    text += fmt::format(", {:.0f} % of it in the page cache: no disk has to read that", 100 * plan.input_cached);
+  text += "\n";
   text += fmt::format("memory   {} of {} for {} threads\n", io::human_size(memory.arena_bytes),
                       io::human_size(options.memory_bytes), memory.threads);
   if (memory.in_memory) return text + "plan     all fits memory: one read, one write, nothing spills\n";

@@ -125,6 +125,17 @@ std::string comparison_text(const std::optional<job::PhaseComparison>& of) {
                      harmless(of->bound).substr(0, kBoundColumns), kBoundColumns);
 }
 
+/// The part of all input that was in the page cache, 0 to 1.
+double input_cached(const job::RunReport& run) {
+  double cached = 0;
+  double all = 0;
+  for (const job::RankReport& rank : run.ranks) {
+    cached += rank.input_cached.value_or(0) * static_cast<double>(rank.input_records);
+    all += static_cast<double>(rank.input_records);
+  }
+  return all > 0 ? cached / all : 0;
+}
+
 /// Without the spaces at its end, as a line.
 std::string line_of(std::string text) {
   text.resize(text.find_last_not_of(' ') + 1);
@@ -148,6 +159,8 @@ std::string text_predictions(const job::RunReport& run) {
     text += fmt::format(
         "whole run {:.2f} s, predicted {:.2f} s{}\n", run.seconds, *run.predicted_seconds,
         *run.predicted_seconds > 0 ? fmt::format(", ratio {:.2f}", run.seconds / *run.predicted_seconds) : "");
+  if (const double cached = input_cached(run); cached > 0)
+    text += fmt::format("{:.0f} % of the input was in the page cache: no disk had to read that\n", 100 * cached);
   return text;
 }
 

@@ -98,6 +98,7 @@ void describe(Fields& fields, Rank& rank) {
   fields.if_any("taken_ranges", rank.taken);
   fields.if_any("unique_records", rank.unique_records);
   fields.if_any("measured", rank.measured);
+  fields.if_any("input_cached", rank.input_cached);
   fields.predicted("form_runs", rank.predicted_form);
   fields.predicted("exchange", rank.predicted_exchange);
 }

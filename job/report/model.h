@@ -105,6 +105,7 @@ struct RankReport {
   std::vector<TakenPart> taken{};           ///< what it merged in place of other ranks
   std::optional<std::uint64_t> unique_records{};
   std::optional<MeasuredRank> measured{};           ///< empty unless `auto` measured the ranks
+  std::optional<double> input_cached{};             ///< part of its input in the page cache, if the run was predicted
   std::optional<PhasePrediction> predicted_form{};  ///< prediction of the phase form_runs
   std::optional<PhasePrediction> predicted_exchange{};
 

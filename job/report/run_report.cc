@@ -154,6 +154,7 @@ std::string rank_report(const RunSummary& summary) {
                   .host_joules = before.energy.joules(),
                   .unique_records = result.unique_records,
                   .measured = measured_of(result.measured, summary.ranks.rank()),
+                  .input_cached = result.input_cached,
                   .predicted_form = prediction_of(result.predicted_form),
                   .predicted_exchange = prediction_of(result.predicted_exchange)};
   for (const sort::PhaseTime& phase : summary.monitor.phases()) rank.phases.push_back(span_of(phase));

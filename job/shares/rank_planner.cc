@@ -87,8 +87,10 @@ MakeProblem problem_maker(const partition::Cluster& cluster, const std::string& 
     try {
       partition::Problem problem =
           partition::problem_from_cluster(cluster, static_cast<std::int64_t>(what.records), cluster_use);
+      partition::ClusterUse run_use = cluster_use;
+      run_use.input_cached = what.input_cached;
       if (sorts)
-        partition::add_run_model(problem, cluster, cluster_use);
+        partition::add_run_model(problem, cluster, run_use);
       else
         problem.run_missing = "it plans whole sorts, and this command does not sort";
       for (std::size_t rank = 0; rank < what.input.size(); ++rank)

@@ -23,7 +23,10 @@ class InputIntervals {
  public:
   InputIntervals(const RunModel& model, const HostRanks& hosts, std::int64_t records)
       : model_(model), hosts_(hosts), records_(records) {
-    for (std::size_t host = 0; host < hosts.hosts(); ++host) disks_.push_back(form_disk(model, hosts.ranks(host)));
+    for (std::size_t host = 0; host < hosts.hosts(); ++host) {
+      disks_.push_back(form_disk(model, hosts.ranks(host)));
+      disks_.back().read_seconds *= uncached_part(hosts.ranks(host));
+    }
     for (const RankResources& rank : model.ranks) processors_.push_back({rank.sort.get(), cap_of(rank, records)});
   }
 
@@ -65,6 +68,14 @@ class InputIntervals {
   }
 
  private:
+  /// The part of a host's input that its disk reads. Ranks of a host that share an input find the same part in the page
+  /// cache; for others it is a mean.
+  double uncached_part(std::span<const std::size_t> ranks) const {
+    double sum = 0;
+    for (const std::size_t rank : ranks) sum += 1 - model_.ranks[rank].input_cached;
+    return sum / static_cast<double>(ranks.size());
+  }
+
   /// The costs of a rank that every step reads. Reading them from the model would miss the cache.
   struct Processor {
     const CostFunction* sort;
@@ -121,7 +132,7 @@ class InputSearch {
   PhaseShares find() {
     const bool depends = exchange_depends_on_input();
     best_ = depends && model_.ranks.front().rates.link_out ? divide_with_bound_on_sending() : divide();
-    if (depends && model_.ranks.size() <= kFewRanks) improve();
+    if ((depends || shared_disk_depends_on_input()) && model_.ranks.size() <= kFewRanks) improve();
     std::vector<std::int64_t> output = best_output(model_, best_.input);
     return {std::move(best_.input), std::move(output)};
   }
@@ -140,6 +151,13 @@ class InputSearch {
     return model_.shared.link || std::ranges::any_of(model_.ranks, [](const RankResources& rank) {
              return rank.rates.link_out || rank.rates.link_in || rank.message.in > 0 || rank.message.out > 0 ||
                     rank.memory_records;
+           });
+  }
+
+  /// Whether a disk that all hosts share reads less if other ranks read the input.
+  bool shared_disk_depends_on_input() const {
+    return model_.shared.disk_read && std::ranges::any_of(model_.ranks, [&](const RankResources& rank) {
+             return rank.input_cached != model_.ranks.front().input_cached;
            });
   }
 

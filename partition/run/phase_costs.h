@@ -45,14 +45,20 @@ inline double seconds_per_record(const RunModel& model, const std::optional<doub
 
 /// Disk time of a host while it forms runs.
 struct FormDisk {
-  double read_seconds = 0;   ///< time to read a record of the input
+  double read_seconds = 0;   ///< time to read a record of the input that is not in the page cache
   double write_seconds = 0;  ///< time to write a record that spills
   std::int64_t memory_records = 0;
   bool spills = false;  ///< whether memory is limited
 
-  double at(double records, double spilled) const { return read_seconds * records + write_seconds * spilled; }
+  /// `uncached`: records of the input that are not in the page cache.
+  double at(double uncached, double spilled) const { return read_seconds * uncached + write_seconds * spilled; }
 };
 FormDisk form_disk(const RunModel& model, std::span<const std::size_t> ranks);
+
+/// Records of a rank's input that are not in the page cache, so that the disk reads them.
+inline double uncached_records(const RankResources& rank, std::int64_t input) {
+  return (1 - rank.input_cached) * static_cast<double>(input);
+}
 
 /// Records of a rank's input that do not fit its memory.
 std::int64_t spilled_records(const RankResources& rank, std::int64_t input);

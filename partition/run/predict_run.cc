@@ -44,20 +44,20 @@ std::vector<PhaseTime> predict_form(const RunModel& model, const HostRanks& host
   std::vector<PhaseTime> times(input.size());
   DiskSeconds shared;
   for (std::size_t host = 0; host < hosts.hosts(); ++host) {
-    double records = 0;
+    double uncached = 0;
     double spilled = 0;
     for (const std::size_t rank : hosts.ranks(host)) {
-      records += static_cast<double>(input[rank]);
+      uncached += uncached_records(model.ranks[rank], input[rank]);
       spilled += static_cast<double>(spilled_records(model.ranks[rank], input[rank]));
     }
     const FormDisk disk = form_disk(model, hosts.ranks(host));
-    shared.without_spill += records * seconds_per_record(model, model.shared.disk_read);
+    shared.without_spill += uncached * seconds_per_record(model, model.shared.disk_read);
     shared.all += spilled * seconds_per_record(model, model.shared.disk_write);
     for (const std::size_t rank : hosts.ranks(host)) {
       if (input[rank] == 0) continue;
       Slowest slowest;
       slowest.use(Resource::kProcessor, model.ranks[rank].sort->value(static_cast<double>(input[rank])));
-      slowest.use_disk(disk.at(records, spilled), disk.at(records, 0));
+      slowest.use_disk(disk.at(uncached, spilled), disk.at(uncached, 0));
       times[rank] = slowest.time();
     }
   }

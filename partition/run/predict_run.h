@@ -3,17 +3,18 @@
 //
 // The model of a whole run: how long each phase takes, and which resource bounds each rank.
 //
-// Rank i reads a_i of N records and ends with b_i. A record has R bytes, and s_i of the a_i do not fit memory. Within a
-// phase, the resources of a rank work in parallel, so the slowest one counts; uses of the same resource add up:
-//   form_i     = max( processor: sort_i(a_i);   disk: R a_i / read + R s_i / write )
+// Rank i reads a_i of N records and ends with b_i. A record has R bytes, and s_i of the a_i do not fit memory. The part
+// c_i of its input is in the page cache when the run begins. Within a phase, the resources of a rank work in parallel,
+// so the slowest one counts; uses of the same resource add up:
+//   form_i     = max( processor: sort_i(a_i);   disk: R (1 - c_i) a_i / read + R s_i / write )
 //   exchange_i = max( link out: R a_i (1 - b_i/N) / out;   link in: R b_i (1 - a_i/N) / in;
 //                     processor: merge b_i + message_out R a_i (1 - b_i/N) + message_in R b_i (1 - a_i/N);
 //                     disk: R s_i / read + R b_i / write )
 //   run        = start + max_i form_i + select + max_i exchange_i + publish
-// Ranks of one host share its link and its disk: there a_i, b_i and s_i are sums over the host, and records that stay
-// on a host do not use the link. They share the processors, too: the costs of a rank's processor are those that it has
-// while all ranks of its host are busy. A link or a disk that all hosts share bounds all of them. If the run does not
-// sync its output, R b_i / write and publish are 0: the system writes the output after the run.
+// Ranks of one host share its link and its disk: there a_i, (1 - c_i) a_i, b_i and s_i are sums over the host, and
+// records that stay on a host do not use the link. They share the processors, too: the costs of a rank's processor are
+// those that it has while all ranks of its host are busy. A link or a disk that all hosts share bounds all of them. If
+// the run does not sync its output, R b_i / write and publish are 0: the system writes the output after the run.
 #pragma once
 
 #include <cstdint>

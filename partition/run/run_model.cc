@@ -49,6 +49,9 @@ void check_alone(const RankResources& rank) {
   for (const RateField& field : kRateFields) check_rate(rank.rates.*field.rate, node, rank.name, field.name);
   if (rank.memory_records.value_or(0) < 0 || rank.max_records.value_or(0) < 0)
     throw PlanError(node(rank.name) + ": its memory or its highest number of records is negative");
+  if (!(rank.input_cached >= 0 && rank.input_cached <= 1))
+    throw PlanError(fmt::format("{}: the cached part of its input must be a number from 0 to 1, not {}",
+                                node(rank.name), rank.input_cached));
 }
 
 /// What only some ranks have would count as unlimited for the others. `has`: whether a rank has it.

@@ -36,6 +36,7 @@ struct RankResources {
   DiskAndLinkRates rates;                      ///< rates of the host: the same for all its ranks
   std::optional<std::int64_t> memory_records;  ///< more spill to the disk; missing = all records fit
   std::optional<std::int64_t> max_records;     ///< the rank can neither read nor end with more
+  double input_cached = 0;  ///< part of the rank's input, 0 to 1, in the page cache: the disk does not read it
 };
 
 /// Limits of all hosts together.
@@ -57,7 +58,8 @@ struct RunModel {
 
 /// Checks a model. Throws: NodeError that names the rank and the field, or PlanError: no rank, no sort cost or one that
 /// decreases, a rate that is not finite and above zero, a processor cost or a time that is negative or not finite, a
-/// negative number of records, a field that only some ranks have, or ranks of one host whose rates differ.
+/// negative number of records, a cached part that is not from 0 to 1, a field that only some ranks have, or ranks of
+/// one host whose rates differ.
 void validate(const RunModel& model);
 
 }  // namespace hetsort::partition

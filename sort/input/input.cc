@@ -276,6 +276,19 @@ const std::string& Input::stream_name() const {
   return std::find_if(files_.begin(), files_.end(), is_stream)->file.name();
 }
 
+double Input::cached_fraction() const {
+  constexpr std::size_t kMaxSampledFiles = 64;
+  if (stream_) return 0;
+  double cached = 0;
+  double sampled = 0;
+  for (std::size_t i = 0; i < files_.size(); i += files_.size() / kMaxSampledFiles + 1) {
+    const auto bytes = static_cast<double>(files_[i].bytes_of_records());
+    sampled += bytes;
+    if (!files_[i].direct) cached += bytes * io::cached_fraction(files_[i].file);
+  }
+  return sampled > 0 ? cached / sampled : 0;
+}
+
 bool Input::can_be_mapped() const {
   return !stream_ && files_.size() <= kMaxMappedInputs && std::ranges::all_of(files_, [](const InputFile& input) {
     return input.in_memory || input.bytes_of_records() == 0;

@@ -150,6 +150,9 @@ class Input {
   const std::vector<InputFile>& files() const { return files_; }
   /// How the inputs of known size are read: the best way that all of them allow.
   io::Backend backend() const { return backend_; }
+  /// The part of the input, 0 to 1, that is in the page cache and is read from there: nothing of a stream or of a file
+  /// that is read with direct I/O. An estimate from samples of up to 64 files. Reads nothing into the cache.
+  double cached_fraction() const;
   /// Whether all inputs are in memory already, in files that may be mapped instead of read.
   bool can_be_mapped() const;
   /// Whether `file` is one of the inputs.

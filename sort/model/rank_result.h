@@ -34,7 +34,9 @@ struct RankResult {
   double predicted_seconds = 0;                        ///< 0 = no time was predicted
   std::optional<partition::PhaseTime> predicted_form;  ///< prediction for this rank, if a whole job can be predicted
   std::optional<partition::PhaseTime> predicted_exchange;  ///< likewise
-  std::string checksum;                                    ///< empty unless asked for
+  /// Part of this rank's input, 0 to 1, in the page cache when shares were planned, if a whole job can be predicted.
+  std::optional<double> input_cached;
+  std::string checksum;  ///< empty unless asked for
   std::uint64_t runs = 0;
   std::uint64_t runs_in_memory = 0;
   std::uint64_t bytes_spilled = 0;

@@ -49,6 +49,8 @@ struct RecordsToShare {
   /// The records that each rank reads, if the plan does not decide it: ranks have files of their own, or rank 0 sends.
   /// Else empty.
   std::vector<std::uint64_t> input{};
+  /// Part of each rank's input, 0 to 1, that is in the page cache and is read from there; empty = nothing is.
+  std::vector<double> input_cached{};
 };
 
 using PlanShares = std::function<Shares(const RecordsToShare& what)>;

@@ -75,15 +75,24 @@ RecordsToShare PlannedSort::find_records() {
                     "INPUTs: several "
                     "ranks need open inputs of known size; {} lets rank 0 read any",
                     input.stream_name(), io::field("root_input")));
-  const std::vector<std::uint64_t> found = ranks.all_gather(input.total_bytes() / record_bytes);
+  // With direct I/O, the disk also reads what is in the page cache.
+  const bool cache_counts = input_kind != InputKind::kRoot && options.access != io::Access::kUring &&
+                            options.access != io::Access::kThreads && options.shares.output;
+  if (cache_counts) input_cached = input.cached_fraction();
+  struct OwnInput {
+    std::uint64_t records = 0;
+    double cached = 0;
+  };
+  const std::vector<OwnInput> found = ranks.all_gather(OwnInput{input.total_bytes() / record_bytes, input_cached});
   RecordsToShare what;
   std::uint64_t& total = what.records;
   for (std::size_t rank = 0; rank < size; ++rank) {
-    const std::uint64_t records = found[rank];
+    const std::uint64_t records = found[rank].records;
     what.input.push_back(records);
-    if (input_kind == InputKind::kShared && records != found[0])
+    what.input_cached.push_back(found[rank].cached);
+    if (input_kind == InputKind::kShared && records != found[0].records)
       throw RequestError(fmt::format("rank {} ({}) finds {} records in the shared input, rank 0 ({}) finds {}", rank,
-                                     ranks.host(static_cast<int>(rank)), records, ranks.host(0), found[0]));
+                                     ranks.host(static_cast<int>(rank)), records, ranks.host(0), found[0].records));
     total = input_kind == InputKind::kShared ? records : io::checked_add(total, records, "the records of all ranks");
   }
   if (records_are_known()) check_record_count(options.input.expected_records, total);
@@ -198,6 +207,7 @@ void PlannedSort::describe(RankResult& result) const {
   result.strategy = scattered ? scattered->strategy : shares.strategy;
   result.predicted_seconds = scattered ? scattered->predicted_seconds : shares.predicted_seconds;
   if (shares.run) {
+    result.input_cached = input_cached;
     result.predicted_form = shares.run->form[rank()];
     result.predicted_exchange = shares.run->exchange[rank()];
     // The scatter's prediction covers the time from the start until the last rank has formed its runs. Add the rest.
@@ -216,6 +226,7 @@ SortPlan plan_sort(const SortOptions& options, comm::Communicator& ranks) {
   OpenedSort opened = open_sort(own, ranks, monitor);
   PlannedSort planned(std::move(opened), own, ranks, monitor);
   SortPlan plan = std::move(planned.plan);
+  if (planned.shares.run) plan.input_cached = planned.input_cached;
   plan.shares = std::move(planned.shares);
   plan.scattered = std::move(planned.scattered);
   return plan;

@@ -43,6 +43,7 @@ struct SortPlan {
   std::uint64_t output_bytes = 0;  ///< needed on the file system of the output's folder
   bool one_merge_pass = true;
   bool claims = false;                ///< the ranks claim records of the input
+  double input_cached = 0;            ///< part of this rank's input in the page cache, if the run could be predicted
   Shares shares{};                    ///< shares of the output
   std::optional<Shares> scattered{};  ///< see PlannedSort::scattered
 };
@@ -59,6 +60,7 @@ class PlannedSort : public OpenedSort {
   SortPlan plan;
   std::optional<Shares> scattered;  ///< the plan by which rank 0 sends the input, if it is another than `shares`
   Shares input_shares;              ///< shares of the input: what each rank has or takes
+  double input_cached = 0;          ///< part of this rank's input, 0 to 1, in the page cache; 0 if rank 0 sends it
   Shares shares;                    ///< shares of the output, as planned; share_output() decides
   std::unique_ptr<InputSegments> segments;   ///< segments of this rank's input
   ClaimedSegments* claims = nullptr;         ///< `segments` themselves, where ranks claim their segments

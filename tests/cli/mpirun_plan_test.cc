@@ -79,9 +79,10 @@ class MpirunPlan : public ::testing::Test {
     }
     return shares;
   }
-  /// Sorts, and returns the report.
-  Json sorted(const std::string& words) {
-    done("$M -n 3 $H sort " + words + " -o d/out --cluster c.toml --report r.json && cmp d/out d/whole");
+  /// Sorts, and returns the report. By default the disk reads the input, which is what a plan assumes.
+  Json sorted(const std::string& words, const std::string& io = "threads") {
+    done("$M -n 3 $H sort " + words + " --io " + io +
+         " -o d/out --cluster c.toml --report r.json && cmp d/out d/whole");
     return Json::parse(shell_.file("r.json"));
   }
 
@@ -92,7 +93,7 @@ TEST_F(MpirunPlan, plan_and_sort_give_the_same_shares_and_the_same_prediction) {
   for (const auto& [input, form] : {std::pair{"d/all", ""}, std::pair{"'d/in.{rank}'", " --input equal"}}) {
     for (const std::string strategy : {"phases", "auto", "threshold", "equal", "phases --no-sync"}) {
       const Json planned = plan("--strategy " + strategy + form);
-      const std::string words = std::string(input) + " --strategy " + strategy;
+      const std::string words = std::string(input) + " --io threads --strategy " + strategy;
       const Json tried = Json::parse(done("$M -n 3 $H sort " + words + " -o d/out --cluster c.toml --dry-run").out);
       EXPECT_EQ(tried["strategy"], strategy == "auto" ? "phases" : strategy.substr(0, strategy.find(' ')));
       EXPECT_EQ(tried["strategy"], planned["strategy"]);
@@ -120,6 +121,22 @@ TEST_F(MpirunPlan, a_sort_reads_and_writes_what_is_planned_and_reports_the_predi
       EXPECT_EQ(of_rank["exchange_bound"], of_node["exchange_bound"]);
     }
   }
+}
+
+TEST_F(MpirunPlan, a_sort_predicts_that_no_disk_reads_what_is_in_the_page_cache) {
+  for (const std::string input : {"d/all", "'d/in.{rank}'"}) {
+    done("cat d/all d/in.? >/dev/null");
+    const Json cached = sorted(input, "auto");
+    const Json cold = sorted(input);
+    EXPECT_LT(cached["predicted_seconds"].get<double>(), cold["predicted_seconds"].get<double>());
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      EXPECT_GT(cached["ranks"][rank]["input_cached"].get<double>(), 0.5) << cached;
+      EXPECT_EQ(cold["ranks"][rank]["input_cached"].get<double>(), 0) << cold;
+    }
+  }
+  const std::string sort = "cat d/all >/dev/null && $M -n 3 $H sort d/all -o d/out --cluster c.toml ";
+  EXPECT_NE(done(sort + "--dry-run --explain").err.find("of it in the page cache"), std::string::npos);
+  EXPECT_NE(done(sort + "-v").err.find("of the input was in the page cache"), std::string::npos);
 }
 
 TEST_F(MpirunPlan, a_plan_of_files_of_any_sizes_predicts_the_sort_of_them) {
@@ -233,7 +250,7 @@ TEST_F(MpirunPlan, memory_that_the_user_gives_counts_instead_of_that_of_the_file
 }
 
 TEST_F(MpirunPlan, explains_what_bounds_each_rank) {
-  const std::string bounds = done("$M -n 3 $H sort d/all -o d/out --cluster c.toml --explain").err;
+  const std::string bounds = done("$M -n 3 $H sort d/all -o d/out --cluster c.toml --io threads --explain").err;
   const std::string planned = done("$H plan -n " + std::string(kRecords) + " --cluster c.toml --explain").out;
   const std::size_t table = planned.find("\nwhole run ");
   ASSERT_NE(table, std::string::npos) << planned;

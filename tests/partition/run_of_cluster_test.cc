@@ -48,6 +48,14 @@ TEST(RunOfCluster, takes_the_records_that_fit_memory_from_the_caller) {
             "c.toml:1:1: node '0': a memory of 99 bytes is too small to sort records of 100 bytes in it");
 }
 
+TEST(RunOfCluster, takes_the_cached_part_of_the_input_from_the_caller) {
+  const std::string one = "[[node]]\n" + kCosts;
+  const Problem problem = problem_of(one + one, {.input_cached = {0.25, 1}});
+  EXPECT_EQ(problem.nodes[0].resources->input_cached, 0.25);
+  EXPECT_EQ(problem.nodes[1].resources->input_cached, 1);
+  EXPECT_EQ(problem_of(one).nodes[0].resources->input_cached, 0);
+}
+
 TEST(RunOfCluster, does_not_wait_for_the_disk_if_the_output_is_not_synced) {
   const std::string text = "publish = 0.5\n[[node]]\n" + kCosts;
   EXPECT_EQ(problem_of(text).run->publish_seconds, 0.5);

@@ -85,6 +85,26 @@ TEST(BestShares, hardly_a_pair_of_divisions_on_a_grid_is_better_for_hosts_of_sev
   EXPECT_LE(ratios.back(), 1.5);
 }
 
+TEST(BestShares, hardly_a_pair_of_divisions_on_a_grid_is_better_with_input_in_page_caches) {
+  const std::vector<double> ratios = ratios_to_grid(test_seed() + 3, {.cached = true, .shared = true}, kRounds);
+  EXPECT_LE(ratios[ratios.size() * 94 / 100], 1.001);
+  EXPECT_LE(ratios.back(), 1.5);
+}
+
+TEST(BestShares, a_rank_with_the_input_in_its_page_cache_reads_more) {
+  RunModel model = processors_only({1e6, 1e6});
+  for (RankResources& rank : model.ranks) rank.rates.disk_read = 25e6;
+  model.ranks[1].input_cached = 1;
+  // A quarter of what the processors form comes from the disk.
+  const PhaseShares own_disks = best_shares(model, 1'000'000);
+  EXPECT_NEAR(static_cast<double>(own_disks.input[1]), 800'000, 10);
+  EXPECT_NEAR(static_cast<double>(own_disks.output[1]), 500'000, 10);
+  for (RankResources& rank : model.ranks) rank.rates.disk_read.reset();
+  model.shared.disk_read = 25e6;
+  const PhaseShares one_disk = best_shares(model, 1'000'000);
+  EXPECT_NEAR(static_cast<double>(one_disk.input[1]), 800'000, 10'000);
+}
+
 TEST(BestShares, are_proportional_to_the_rates_of_processors) {
   const PhaseShares shares = best_shares(processors_only({1, 2, 4}), 700);
   EXPECT_EQ(shares.input, (Shares{100, 200, 400}));

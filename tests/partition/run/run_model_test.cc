@@ -104,6 +104,48 @@ TEST(RunModel, ranks_of_a_host_share_its_disk) {
   EXPECT_DOUBLE_EQ(run.form[1].seconds, 15);
 }
 
+TEST(RunModel, no_disk_reads_input_that_is_in_the_page_cache) {
+  RunModel model = two_hosts();
+  for (RankResources& rank : model.ranks) rank.rates.disk_read = 10e6;
+  const Shares shares{1'000'000, 1'000'000};
+  EXPECT_DOUBLE_EQ(predict_run(model, shares, shares).form_seconds, 10);
+  model.ranks[0].input_cached = 1;
+  model.ranks[1].input_cached = 0.75;
+  const RunPrediction run = predict_run(model, shares, shares);
+  EXPECT_DOUBLE_EQ(run.form[0].seconds, 1);
+  EXPECT_EQ(run.form[0].bound, Resource::kProcessor);
+  EXPECT_DOUBLE_EQ(run.form[1].seconds, 2.5);
+  EXPECT_EQ(run.form[1].bound, Resource::kDisk);
+  // Ranks of one host have what both read from its disk.
+  for (RankResources& rank : model.ranks) rank.host = 0;
+  EXPECT_DOUBLE_EQ(predict_run(model, shares, shares).form[0].seconds, 2.5);
+  model.shared.disk_read = 5e6;
+  EXPECT_DOUBLE_EQ(predict_run(model, shares, shares).form_seconds, 5);
+  EXPECT_EQ(predict_run(model, shares, shares).form[0].bound, Resource::kSharedDisk);
+}
+
+TEST(RunModel, what_spills_is_written_and_read_even_if_the_input_was_in_the_page_cache) {
+  RunModel model = two_hosts();
+  for (RankResources& rank : model.ranks) {
+    rank.rates.disk_read = rank.rates.disk_write = 10e6;
+    rank.memory_records = 500'000;
+    rank.input_cached = 1;
+  }
+  const Shares shares{1'000'000, 1'000'000};
+  const RunPrediction run = predict_run(model, shares, shares);
+  EXPECT_DOUBLE_EQ(run.form[0].seconds, 5);
+  EXPECT_EQ(run.form[0].bound, Resource::kMemory);
+  EXPECT_DOUBLE_EQ(run.exchange[0].seconds, 5 + 10);
+}
+
+TEST(RunModel, refuses_a_cached_part_that_is_none) {
+  for (const double part : {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN()}) {
+    RunModel model = two_hosts();
+    model.ranks[1].input_cached = part;
+    EXPECT_TRUE(message_of(model).starts_with("node '1': the cached part of its input must be")) << message_of(model);
+  }
+}
+
 TEST(RunModel, a_disk_and_a_link_of_all_hosts_bound_every_rank) {
   RunModel model = two_hosts();
   model.shared = {.link = 10e6, .disk_read = 20e6, .disk_write = 5e6};

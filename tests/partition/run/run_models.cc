@@ -63,6 +63,7 @@ RunModel random_model(std::mt19937_64& random, const RandomModel& form) {
       rank.merge_seconds = integer(random, 0, 3) == 0 ? 0 : some(random);
       if (messages) rank.message = {some(random) / 4, some(random) / 4};
       rank.rates = rates;
+      if (form.cached) rank.input_cached = static_cast<double>(integer(random, 0, 4)) / 4;
       if (memory) rank.memory_records = integer(random, 0, 6);
       if (caps) rank.max_records = integer(random, 2, 12);
       model.ranks.push_back(std::move(rank));

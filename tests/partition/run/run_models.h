@@ -17,6 +17,7 @@ namespace hetsort::partition::test {
 RunModel processors_only(const std::vector<double>& records_per_second);
 
 struct RandomModel {
+  bool cached = false;  ///< parts of the input are in the page cache
   int max_hosts = 4;
   int max_ranks_of_host = 1;
   bool shared = false;  ///< some models have a link and a disk that all hosts share

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/input/input.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 #include <sys/mman.h>
@@ -238,6 +239,19 @@ TEST(Input, large_files_are_direct_and_small_ones_are_not) {
   for (const InputFile& file : files.input().files()) direct.push_back(file.direct);
   EXPECT_EQ(direct[1] || direct[2] || direct[3], false);
   EXPECT_EQ(direct[0], files.input().backend() == io::Backend::kThreads);
+}
+
+TEST(Input, what_is_in_the_page_cache_counts_by_its_bytes_unless_direct_io_reads_it) {
+  for (const io::Access access : {io::Access::kBuffered, io::Access::kThreads}) {
+    Files files({std::size_t{3} << 20, std::size_t{1} << 20}, 4, access);
+    const std::vector<InputFile>& both = files.input().files();
+    const auto part = [&](std::size_t file) { return both[file].direct ? 0 : io::cached_fraction(both[file].file); };
+    EXPECT_EQ(files.input().cached_fraction(), both[0].direct ? 0 : 1);
+    both[0].file.sync();
+    ::posix_fadvise(both[0].file.descriptor(), 0, 0, POSIX_FADV_DONTNEED);  // storage in memory keeps it
+    EXPECT_DOUBLE_EQ(files.input().cached_fraction(), 0.75 * part(0) + 0.25 * part(1));
+  }
+  EXPECT_EQ(Input(100).cached_fraction(), 0) << "a stream";
 }
 
 TEST(Input, refuses_a_size_that_is_no_multiple_of_the_record_with_offset_and_rest) {
