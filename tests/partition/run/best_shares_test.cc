@@ -95,7 +95,7 @@ TEST(BestShares, a_rank_with_the_input_in_its_page_cache_reads_more) {
   RunModel model = processors_only({1e6, 1e6});
   for (RankResources& rank : model.ranks) rank.rates.disk_read = 25e6;
   model.ranks[1].input_cached = 1;
-  // A quarter of what the processors form comes from the disk.
+  // A disk reads a quarter of the records a second that a processor forms.
   const PhaseShares own_disks = best_shares(model, 1'000'000);
   EXPECT_NEAR(static_cast<double>(own_disks.input[1]), 800'000, 10);
   EXPECT_NEAR(static_cast<double>(own_disks.output[1]), 500'000, 10);
