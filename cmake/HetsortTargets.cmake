@@ -57,7 +57,7 @@ function(hetsort_test name)
   # Every run has the same random cases; `./dev soak` draws others. Slow builds get fewer.
   set(rapidcheck "RC_PARAMS=seed=20250117")
   if(slow)
-    string(APPEND rapidcheck " max_success=30")
+    string(APPEND rapidcheck " max_success=15")
   endif()
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
   # Of ctest -j: tests that run the program mostly wait, above all for mpirun, and twice as many of them run side by side.
