@@ -7,8 +7,7 @@
 // In: on each rank a Bench, which measures. Out: on rank 0, the measurements of all nodes.
 // Idea: each resource is timed while all nodes that share it are busy.
 //   1. disks: all nodes write and read at the same time.
-//   2. links: pairs of nodes, then each host sends to all others and receives from them at once, then all hosts at
-//   once.
+//   2. links: pairs of nodes, then each host exchanges with all others, then all hosts with each other.
 //   3. processors: each node sorts for itself, all at the same time, for a few sizes. This gives the costs of forming
 //      runs and of merging. Outputs are not synced, so that no node waits for a disk.
 //   4. whole sorts of all nodes, also not synced, whose shares differ so that different resources bind them. The costs

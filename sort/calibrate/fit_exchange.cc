@@ -20,7 +20,7 @@ using Point = std::array<double, 4>;
 
 constexpr double kMaxMessage = 1;  // a byte costs as much as merging a record
 constexpr double kMaxUnexplained = 0.5;
-constexpr double kMaxLinks = 1;          // they take twice the time
+constexpr double kMaxLinks = 1;          // they take twice as long
 constexpr double kFirstStep = 1.0 / 16;  // fraction of the range of each number
 constexpr double kLastStep = 1e-5;
 constexpr double kEnough = 1e-12;  // a smaller gain is rounding
@@ -143,7 +143,7 @@ FittedCosts fit_exchange(partition::RunModel model, std::span<const MeasuredExch
   Point best{};
   double least = fit.error(best);
   // Messages may seem to cost what links do, from where no small step leads away.
-  for (const double links : {0.0, 0.2, 0.4, 0.7}) {
+  for (const double links : {0.0, 0.4}) {
     const auto [point, error] = descend(fit, {0, 0, 0, links});
     if (error >= least - kEnough) continue;
     least = error;

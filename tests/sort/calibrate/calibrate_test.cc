@@ -91,6 +91,40 @@ TEST(Calibrate, a_fast_link_is_measured_to_several_slow_ones) {
   EXPECT_EQ(calibration.shared_link, 0);
 }
 
+TEST(Calibrate, a_link_is_measured_until_the_last_of_several_flows_ends) {
+  World world = world_of({2e6, 2e6, 2e6, 2e6});
+  give_links(world, {125e6, 125e6, 125e6, 31e6});
+  world.head_start = 0.4;
+  EXPECT_NEAR(calibrate_world(world, 20).calibration.nodes[3].link_in, 31e6, 1e6);
+}
+
+TEST(Calibrate, a_link_is_measured_while_its_host_sends_and_receives) {
+  World world = world_of({2e6, 2e6, 2e6, 2e6});
+  give_links(world, {125e6, 125e6, 125e6, 31e6});
+  world.half_duplex = true;
+  const NodeMeasurements node = calibrate_world(world, 20).calibration.nodes[3];
+  EXPECT_NEAR(node.link_in, 15.5e6, 1e6);
+  EXPECT_NEAR(node.link_out, 15.5e6, 1e6);
+}
+
+TEST(Calibrate, links_that_are_slower_in_sorts_are_predicted) {
+  World world = world_of({2e6, 2e6, 2e6, 2e6});
+  give_links(world, {125e6, 125e6, 31e6, 31e6});
+  world.link_waste = 1.4;
+  const Calibration calibration = calibrate_world(world, 20).calibration;
+  EXPECT_NEAR(calibration.nodes[3].link_in, 31e6 / 1.4, 1e6);
+  world.model = with_slower_links(world.model, world.link_waste);
+  expect_right_predictions(world, calibration, 0.05);
+}
+
+TEST(Calibrate, slow_links_shorten_all_check_sorts) {
+  World world = world_of({2e6, 2e6});
+  give_links(world, {3e6, 3e6});
+  const std::vector<SortCheck> checks = calibrate_world(world, 20).calibration.checks;
+  ASSERT_EQ(checks[2].shares, "equal, half size");
+  EXPECT_EQ(checks[2].records, checks[0].records / 2);
+}
+
 TEST(Calibrate, a_link_that_all_hosts_share_is_found) {
   World world = world_of({2e6, 2e6, 2e6, 2e6});
   give_links(world, {125e6, 125e6, 125e6, 125e6});

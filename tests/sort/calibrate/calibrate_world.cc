@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -42,12 +43,17 @@ class FakeBench final : public sort::Bench {
     }
     std::vector<double> seconds(flows.size());
     double latest = 0;
+    if (world_.half_duplex)
+      for (const auto& [host, bytes] : std::map(out)) out[host] += in[host], in[host] += bytes;
+    std::map<std::size_t, std::size_t> last;  // flow to each host
+    for (std::size_t i = 0; i < flows.size(); ++i) last[host(flows[i].to)] = i;
     for (std::size_t i = 0; i < flows.size(); ++i) {
       const auto& from = world_.model.ranks[static_cast<std::size_t>(flows[i].from)].rates;
       const auto& to = world_.model.ranks[static_cast<std::size_t>(flows[i].to)].rates;
-      const double took = std::max({out[host(flows[i].from)] / from.link_out.value_or(1e12),
-                                    in[host(flows[i].to)] / to.link_in.value_or(1e12),
-                                    all / world_.model.shared.link.value_or(1e15), 1e-6});
+      const double whole = std::max({out[host(flows[i].from)] / from.link_out.value_or(1e12),
+                                     in[host(flows[i].to)] / to.link_in.value_or(1e12),
+                                     all / world_.model.shared.link.value_or(1e15), 1e-6});
+      const double took = last[host(flows[i].to)] == i ? whole : whole * (1 - world_.head_start);
       latest = std::max(latest, took);
       if (static_cast<std::size_t>(flows[i].to) == rank_) seconds[i] = took;
     }
@@ -77,6 +83,7 @@ class FakeBench final : public sort::Bench {
     partition::RunModel model = world_.model;
     model.synced = synced;
     if (!synced) model.publish_seconds = 0;
+    model = with_slower_links(std::move(model), world_.link_waste);
     const partition::RunPrediction run =
         partition::predict_run(model, std::vector<std::int64_t>(input.begin(), input.end()),
                                std::vector<std::int64_t>(output.begin(), output.end()));
@@ -146,6 +153,13 @@ class FakeBench final : public sort::Bench {
 };
 
 }  // namespace
+
+partition::RunModel with_slower_links(partition::RunModel model, double times) {
+  for (partition::RankResources& rank : model.ranks)
+    for (std::optional<double>* const rate : {&rank.rates.link_in, &rank.rates.link_out})
+      if (*rate) **rate /= times;
+  return model;
+}
 
 World world_of(const std::vector<double>& speeds) {
   constexpr double kMergePart = 0.6;  // of the time to form runs of about a million records

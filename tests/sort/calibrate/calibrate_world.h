@@ -20,6 +20,9 @@ struct World {
   partition::RunModel model;       ///< link rates of a host in its ranks' rates; start_seconds is the age of the job
   double first_sort_extra = 0.25;  ///< the first sort of all takes so much longer, in seconds
   double noise = 0;                ///< fraction by which a time may be longer
+  double link_waste = 1;           ///< links take so many times as long in a sort of all as in transfers
+  bool half_duplex = false;        ///< what a host sends and what it receives share its link
+  double head_start = 0;           ///< all flows to a host but the last end earlier by this part of the time
   int ranks_per_host = 1;
   std::vector<std::uint64_t> max_records{};  ///< limit of each rank; large if not given
   /// In two of three sorts the host of the last rank takes its processors away. These sorts take so many times as long.
@@ -33,6 +36,9 @@ struct World {
 /// Nodes that form runs and merge at these speeds, in records a second and n ln n, with links and disks that are never
 /// waited for.
 World world_of(const std::vector<double>& speeds);
+
+/// The model with links that take so many times as long.
+partition::RunModel with_slower_links(partition::RunModel model, double times);
 
 struct Outcome {
   Calibration calibration;
