@@ -18,12 +18,14 @@ def _number(value, scale=1.0, digits=3):
 
 
 def _hosts(setting):
+    if not any(host["cpu"] or host["bandwidth"] or host.get("measured") for host in setting["hosts"]):
+        return []
     rows = []
     for host in setting["hosts"]:
         measured = host.get("measured", {})
         rows.append([host["name"], _number(host["cpu"]), _number(measured.get("cpu")),
                      _number(host["bandwidth"], 8e-6, 0), _number(measured.get("bandwidth"), 8e-6, 0)])
-    return _table(["host", "cpu, nominal", "cpu, measured", "mbit, nominal", "mbit, measured"], rows)
+    return [*_table(["host", "cpu, nominal", "cpu, measured", "mbit, nominal", "mbit, measured"], rows), ""]
 
 
 def _has_phases(setting):
@@ -54,8 +56,9 @@ def _contenders(setting):
 def _setting(setting):
     lines = [f"## {setting['title']}", "",
              f"{setting['records']} records, {setting['file']}, mode {setting['mode']}; rounds in turns: {setting['rounds']}.",
-             "", *_hosts(setting), "", *_contenders(setting), "", "Commands:", ""]
-    return [*lines, *(f"    # {name}\n    {command}" for name, command in setting["commands"].items()), ""]
+             "", *_hosts(setting), *_contenders(setting), ""]
+    commands = [f"    # {name}\n    {command}" for name, command in setting["commands"].items()]
+    return [*lines, *(["Commands:", "", *commands, ""] if commands else [])]
 
 
 HOW_TO_READ = """

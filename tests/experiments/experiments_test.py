@@ -219,6 +219,16 @@ class Experiments(unittest.TestCase):
                 widths = {line.count("|") for line in text.splitlines() if line.startswith("| A.1")}
                 self.assertLessEqual(len(widths), 1)
 
+    def test_hosts_without_limits_have_no_table(self):
+        measured = recorded("drift")
+        self.assertIn("| host | cpu, nominal |", page.page(drift, measured, ""))
+        for one in measured["settings"]:
+            one["hosts"] = [{"name": host["name"], "cpu": None, "bandwidth": None} for host in one["hosts"]]
+            one["commands"] = {}
+        text = page.page(drift, measured, "")
+        self.assertNotIn("| host |", text)
+        self.assertNotIn("Commands:", text)
+
     def run_drift(self, *words, load=0.0, changed=False):
         """`./dev experiment drift` with recorded measurements. Returns the exit code and what it printed to stderr."""
         with mock.patch.object(processors, "load", return_value=load), mock.patch("builtins.print"), \

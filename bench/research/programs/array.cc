@@ -43,14 +43,17 @@ void Array::read(std::int64_t tile, std::int64_t row, std::span<double> into) co
 }
 
 void Array::write(std::int64_t tile, std::int64_t row, std::span<const double> from) {
-  const std::int64_t first = element(tile, row);
-  if (!on_disk()) {
-    std::ranges::copy(from, memory_.begin() + first);
-    return;
-  }
   const auto begin = Clock::now();
-  file_.write_at(std::as_bytes(from), static_cast<std::uint64_t>(first) * sizeof(double));
-  emulate_disk(begin, from.size_bytes(), rate_);
+  set(tile, row, from);
+  if (on_disk()) emulate_disk(begin, from.size_bytes(), rate_);
+}
+
+void Array::set(std::int64_t tile, std::int64_t row, std::span<const double> from) {
+  const std::int64_t first = element(tile, row);
+  if (on_disk())
+    file_.write_at(std::as_bytes(from), static_cast<std::uint64_t>(first) * sizeof(double));
+  else
+    std::ranges::copy(from, memory_.begin() + first);
 }
 
 }  // namespace hetsort::research::programs

@@ -34,6 +34,8 @@ class Array {
   /// Reads rows from `row` on, as many as `into` holds. Thread safety: one call at a time.
   void read(std::int64_t tile, std::int64_t row, std::span<double> into) const;
   void write(std::int64_t tile, std::int64_t row, std::span<const double> from);
+  /// As write(), as fast as the file is, whatever disk is emulated: for what the array holds at first.
+  void set(std::int64_t tile, std::int64_t row, std::span<const double> from);
 
  private:
   std::int64_t element(std::int64_t tile, std::int64_t row) const {

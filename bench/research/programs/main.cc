@@ -32,6 +32,8 @@ po::options_description options() {
   add("memory", po::value<std::string>(),
       "bytes of each rank for arrays; a single number for all; by default unlimited");
   add("disk", po::value<std::string>(), "bytes a second of each rank's disk, which is emulated by waiting");
+  add("processor", po::value<std::string>(),
+      "elements a second that each rank's processor computes, which is emulated by waiting");
   add("folder", po::value<std::string>()->default_value("/tmp"), "where arrays go that memory does not hold");
   add("prefetch", po::bool_switch(), "read the next block while one is computed");
   add("check", po::bool_switch(), "iterate until the problem is solved, and compare with the direct solution");
@@ -89,6 +91,10 @@ RunSettings settings_of(const po::variables_map& values, std::size_t ranks) {
     throw std::runtime_error(fmt::format("the shares do not sum up to {} rows, or there is no row", rows));
   if (values.count("memory") != 0) settings.memory_bytes = numbers<double>(text("memory"), ranks, "memory");
   if (values.count("disk") != 0) settings.disk_bytes_per_second = numbers<double>(text("disk"), ranks, "disk");
+  if (values.count("processor") != 0)
+    settings.elements_per_second = numbers<double>(text("processor"), ranks, "processor");
+  if (std::ranges::find(settings.elements_per_second, 0.0) != settings.elements_per_second.end())
+    throw std::runtime_error(fmt::format("--processor '{}': no processor computes 0 elements", text("processor")));
   settings.folder = text("folder");
   return settings;
 }

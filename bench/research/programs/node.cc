@@ -45,6 +45,7 @@ Node::Node(comm::Communicator& ranks, const RunSettings& settings, const researc
   if (const auto quota = sort::read_processor_quota())
     slowdown_ = std::max(1.0, ranks.ranks_on_host() / quota->processors);
   const auto own = static_cast<std::size_t>(ranks.rank());
+  if (!settings.elements_per_second.empty()) element_seconds_ = 1 / settings.elements_per_second[own];
   for (std::size_t rank = 0; rank < settings.rows.size(); ++rank) {
     if (rank == own) place_ = active_.size();
     if (rank < own) first_row_ += settings.rows[rank];
@@ -96,7 +97,7 @@ void Node::fill(std::size_t variable, const std::function<double(std::int64_t, s
     for (std::int64_t i = 0; i < rows_; ++i) {
       for (std::size_t j = 0; j < row.size(); ++j)
         row[j] = value(first_row_ + i, tile * array.tile_columns() + static_cast<std::int64_t>(j));
-      array.write(tile, i, row);
+      array.set(tile, i, row);
     }
 }
 
@@ -129,7 +130,19 @@ std::int64_t Node::passes_of(const StageRun& run) const {
   return static_cast<std::int64_t>(passes);
 }
 
-double Node::computing_seconds() const { return sort::processor_seconds() * slowdown_; }
+/// Computes elements of arrays or vectors. Returns the seconds that this takes on the rank's processor.
+double Node::timed(std::int64_t elements, const std::function<void()>& work) const {
+  if (element_seconds_ == 0) {
+    const double before = sort::processor_seconds();
+    work();
+    return (sort::processor_seconds() - before) * slowdown_;
+  }
+  const auto begin = Clock::now();
+  work();
+  const std::chrono::duration<double> emulated(static_cast<double>(elements) * element_seconds_);
+  std::this_thread::sleep_until(begin + std::chrono::duration_cast<Clock::duration>(emulated));
+  return seconds_since(begin);
+}
 
 void Node::begin_block(Block& block, std::int64_t number, std::int64_t count, const StageRun& run) const {
   block.begin = rows_ * number / count;
@@ -188,6 +201,9 @@ void Node::store(const Block& block, const StageRun& run) {
 void Node::run_stage(const StageRun& run, const std::function<void(const Block&)>& compute) {
   if (rows_ == 0) return;
   const std::int64_t passes = passes_of(run);
+  std::int64_t columns = 1;
+  for (const std::vector<std::size_t>& variables : {stage_of(run).reads, stage_of(run).writes})
+    for (const std::size_t variable : variables) columns = std::max(columns, arrays_[variable].tile_columns());
   const bool ahead = stage_of(run).io == research::IoMode::kPrefetch && !settings_.instrumented && passes > 1;
   begin_block(blocks_[0], 0, passes, run);
   read_all(blocks_[0], run);
@@ -202,9 +218,7 @@ void Node::run_stage(const StageRun& run, const std::function<void(const Block&)
           reading.push_back(std::async(std::launch::async, [&, variable] { load(next, run, variable, true); }));
     }
     for (const std::size_t variable : stage_of(run).writes) load(block, run, variable, false);
-    const double begin = computing_seconds();
-    compute(block);
-    costs_.computing[stage_number(run)] += computing_seconds() - begin;
+    costs_.computing[stage_number(run)] += timed((block.end - block.begin) * columns, [&] { compute(block); });
     store(block, run);
     for (std::future<void>& one : reading) one.get();
     if (number + 1 < passes && !ahead) read_all(next, run);
@@ -213,9 +227,8 @@ void Node::run_stage(const StageRun& run, const std::function<void(const Block&)
 
 void Node::compute(const StageRun& run, const std::function<void()>& work) {
   if (rows_ == 0) return;
-  const double begin = computing_seconds();
-  work();
-  costs_.computing[stage_number(run)] += computing_seconds() - begin;
+  const bool replicated = stage_of(run).name == kReplicatedWork;
+  costs_.computing[stage_number(run)] += timed(replicated ? program().rows : rows_, work);
 }
 
 void Node::read_row(std::size_t variable, std::int64_t row, std::span<double> into) {
@@ -274,9 +287,7 @@ void Node::reduce(std::size_t section, std::span<double> values, const Combine& 
   std::vector<double> others(values.size());
   for (std::size_t place = 1; place < active_.size(); ++place) {
     receive(active_[place], others);
-    const double begin = computing_seconds();
-    combine(values, others);
-    costs_.combining[section] += computing_seconds() - begin;
+    costs_.combining[section] += timed(static_cast<std::int64_t>(values.size()), [&] { combine(values, others); });
   }
   for (std::size_t place = 1; place < active_.size(); ++place) send(active_[place], values);
 }

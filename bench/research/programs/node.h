@@ -7,7 +7,8 @@
 // they fit, and a stage passes over the others in blocks. An instrumented rank has on disk what some distribution may
 // put there, and measures what computing, reading and writing take. Computing is processor time, divided by the part of
 // a processor that the rank may use: a host with a quota that waits for others has not used it up and computes as fast
-// as one without, until it no longer waits.
+// as one without, until it no longer waits. A rank that emulates a slower processor computes, and then waits as long as
+// that one would still compute; its seconds are those of the clock.
 #pragma once
 
 #include <array>
@@ -24,10 +25,14 @@
 
 namespace hetsort::research::programs {
 
+/// Name of stages in which every rank does the same work, whatever its rows.
+constexpr const char* kReplicatedWork = "vectors";
+
 struct RunSettings {
   std::vector<std::int64_t> rows;             ///< rows of each rank
   std::vector<double> memory_bytes;           ///< memory for the arrays of each rank; empty = all fits
   std::vector<double> disk_bytes_per_second;  ///< rate of the emulated disk of each rank; empty = as fast as files are
+  std::vector<double> elements_per_second;    ///< pace of the emulated processor of each rank; empty = the real one
   std::string folder = "/tmp";                ///< folder of the arrays' files
   bool instrumented = false;
 };
@@ -115,7 +120,7 @@ class Node {
   void load(Block& block, const StageRun& run, std::size_t variable, bool reads);
   void read_all(Block& block, const StageRun& run);
   void store(const Block& block, const StageRun& run);
-  double computing_seconds() const;
+  double timed(std::int64_t elements, const std::function<void()>& work) const;
   const research::ProgramStage& stage_of(const StageRun& run) const;
   std::size_t stage_number(const StageRun& run) const;
   std::int64_t passes_of(const StageRun& run) const;
@@ -132,6 +137,7 @@ class Node {
   std::vector<Array> arrays_;
   std::array<Block, 2> blocks_;  // the one that is computed, and the next one
   double slowdown_ = 1;          // elapsed seconds of a second of processor time
+  double element_seconds_ = 0;   // of the emulated processor; 0 = none is emulated
   MeasuredCosts costs_;
   int tag_ = 0;
 };

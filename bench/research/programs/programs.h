@@ -45,9 +45,6 @@ std::vector<double> solve_directly(std::vector<double> matrix, std::vector<doubl
 std::vector<double> gather(Node& node, std::span<const double> values);
 double max_difference(std::span<const double> a, std::span<const double> b);
 
-/// Name of stages in which every rank does the same work, whatever its rows.
-constexpr const char* kReplicatedWork = "vectors";
-
 // Helpers that build structures.
 research::ProgramVariable variable(const char* name, std::int64_t columns, bool read_only);
 research::ProgramStage stage(const char* name, std::vector<std::size_t> reads, std::vector<std::size_t> writes);
