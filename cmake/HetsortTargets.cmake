@@ -41,41 +41,39 @@ function(hetsort_compile_quickly name)
   target_compile_options(${name} PRIVATE $<IF:$<CONFIG:Release>,-O1,-O0>)
 endfunction()
 
-# hetsort_test(NAME SOURCES... LIBRARIES ...): a GoogleTest program. CTest runs its cases one by one. Under a sanitizer or an
-# emulator it runs every eighth case in one process, because there the start of a process takes longer than most cases do.
+# hetsort_test(NAME SOURCES... LIBRARIES ... [PARTS N] [BLACK_BOX]): a GoogleTest program. CTest runs its cases in N parts of
+# one process each (8), because the start of a process takes longer than most cases do. BLACK_BOX: the cases start other
+# programs and mostly wait for them. CTest then runs each case alone, except where programs start slowly, under a sanitizer
+# or an emulator, and twice as many side by side.
 function(hetsort_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "BLACK_BOX" "PARTS" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE hetsort_flags ${arg_LIBRARIES} GTest::gtest GTest::gtest_main rapidcheck rapidcheck_gtest)
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 300)
+  if(NOT arg_PARTS)
+    set(arg_PARTS 8)
   endif()
-  set(slow FALSE)
-  if(HETSORT_SANITIZE OR CMAKE_CROSSCOMPILING)
-    set(slow TRUE)
-  endif()
-  # Every run has the same random cases; `./dev soak` draws others. Slow builds get fewer.
+  # Every run has the same random cases; `./dev soak` draws others. Slow builds get fewer, and two hours for a program.
   set(rapidcheck "RC_PARAMS=seed=20250117")
-  if(slow)
-    string(APPEND rapidcheck " max_success=15")
-  endif()
+  set(timeout 300)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
-  # Of ctest -j: tests that run the program mostly wait, above all for mpirun, and twice as many of them run side by side.
-  set(processors 2)
-  if(folder STREQUAL cli)
-    set(processors 1)
-  endif()
-  if(NOT slow)
+  if(HETSORT_SANITIZE OR CMAKE_CROSSCOMPILING)
+    string(APPEND rapidcheck " max_success=15")
+    math(EXPR timeout "7200 / ${arg_PARTS}")
+  else()
     set_property(GLOBAL APPEND PROPERTY HETSORT_TEST_PROGRAMS $<TARGET_FILE:${name}>)
-    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
-      PROPERTIES LABELS ${folder} TIMEOUT ${arg_TIMEOUT} PROCESSORS ${processors} ENVIRONMENT ${rapidcheck})
-    return()
+    if(arg_BLACK_BOX)
+      gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
+        PROPERTIES LABELS ${folder} TIMEOUT ${timeout} PROCESSORS 1 ENVIRONMENT ${rapidcheck})
+      return()
+    endif()
   endif()
-  set(parts 8)
-  foreach(part RANGE 1 ${parts})
+  # The process keeps freed memory, because new pages are expensive in virtual machines.
+  set(memory MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=1000000000 MALLOC_TRIM_THRESHOLD_=1000000000)
+  foreach(part RANGE 1 ${arg_PARTS})
     math(EXPR index "${part} - 1")
-    add_test(NAME ${name}.part_${part}_of_${parts} COMMAND ${name} --gtest_brief=1)
-    set_tests_properties(${name}.part_${part}_of_${parts} PROPERTIES TIMEOUT 900 PROCESSORS 2
-      ENVIRONMENT "${rapidcheck};GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+    set(test ${name}.part_${part}_of_${arg_PARTS})
+    add_test(NAME ${test} COMMAND ${name} --gtest_brief=1 --gtest_output=xml:${PROJECT_BINARY_DIR}/cases/${test}.xml)
+    set_tests_properties(${test} PROPERTIES TIMEOUT ${timeout} PROCESSORS 2
+      ENVIRONMENT "${rapidcheck};${memory};GTEST_TOTAL_SHARDS=${arg_PARTS};GTEST_SHARD_INDEX=${index}")
   endforeach()
 endfunction()

@@ -3,6 +3,7 @@
 #include "io/compression/decompress.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -28,6 +29,21 @@ std::size_t move_bytes(std::span<const std::byte> from, std::span<std::byte> int
   const std::size_t bytes = std::min(from.size(), into.size());
   std::copy_n(from.begin(), bytes, into.begin());
   return bytes;
+}
+
+/// Whether a frame, or a member of gzip, may begin like this. Zstd and lz4 also have frames that are skipped.
+bool may_begin_frame(Compression format, std::span<const std::byte> front) {
+  const auto begins = [front](std::span<const std::uint8_t> signature, std::uint8_t mask) {
+    for (std::size_t i = 0; i < std::min(front.size(), signature.size()); ++i)
+      if ((std::to_integer<std::uint8_t>(front[i]) & (i == 0 ? mask : 0xff)) != signature[i]) return false;
+    return true;
+  };
+  constexpr std::array<std::uint8_t, 2> kGzip{0x1f, 0x8b};
+  constexpr std::array<std::uint8_t, 4> kZstd{0x28, 0xb5, 0x2f, 0xfd};
+  constexpr std::array<std::uint8_t, 4> kLz4{0x04, 0x22, 0x4d, 0x18};
+  constexpr std::array<std::uint8_t, 4> kSkipped{0x50, 0x2a, 0x4d, 0x18};
+  if (format == Compression::kGzip) return begins(kGzip, 0xff);
+  return begins(kSkipped, 0xf0) || (format == Compression::kZstd ? begins(kZstd, 0xff) : begins(kLz4, 0xff));
 }
 
 /// Returns the first bytes, which were read before, and then the others.
@@ -90,6 +106,7 @@ class Decompressed : public ReadFilter {
       if (rest().empty()) return false;
       break;
     }
+    if (!may_begin_frame(format_, rest())) refuse(file, "other data follow");
     const auto block = format_ == Compression::kGzip ? gzip_block_bytes(rest()) : std::nullopt;
     in_frame_ = !block;
     if (!block) return true;

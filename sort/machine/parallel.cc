@@ -16,12 +16,14 @@ namespace hetsort::sort {
 
 namespace {
 
+thread_local bool is_one_thread = false;
+
 void call_all(std::size_t workers, const std::function<void(std::size_t)>& call) {
   std::vector<std::jthread> threads;
   threads.reserve(workers);
   std::size_t next = 1;
   try {
-    for (; next < workers; ++next) threads.emplace_back([&call, worker = next] { call(worker); });
+    for (; next < workers && !is_one_thread; ++next) threads.emplace_back([&call, worker = next] { call(worker); });
   } catch (const std::system_error&) {
     // The system refuses more threads: this thread makes the remaining calls.
   }
@@ -92,8 +94,12 @@ void run_tasks(std::size_t tasks, std::size_t threads,
   failure.rethrow();
 }
 
+OneThread::OneThread() { is_one_thread = true; }
+
+OneThread::~OneThread() { is_one_thread = false; }
+
 bool run_in_arena(std::size_t threads, const std::function<void()>& work) {
-  if (!kHasArena || threads == 1 || !can_start_threads(threads - 1)) return false;
+  if (!kHasArena || is_one_thread || threads == 1 || !can_start_threads(threads - 1)) return false;
   const tbb::global_control enough(tbb::global_control::max_allowed_parallelism, threads);
   tbb::task_arena arena(static_cast<int>(threads));
   arena.execute(work);

@@ -38,6 +38,16 @@ bool run_in_arena(std::size_t threads, const std::function<void()>& work);
 /// Calls `work` on a thread of its own. If the system refuses the thread, calls it here and returns no thread.
 std::jthread run_in_background(const std::function<void()>& work);
 
+/// While it lives, run_workers() and run_tasks() of the thread that made it make all calls on this thread, one after
+/// the other, as if the system refused more threads: for simulations of more threads than a machine can have.
+class OneThread {
+ public:
+  OneThread();
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+  ~OneThread();
+};
+
 /// Whether the system lets this process start `count` more threads now.
 bool can_start_threads(std::size_t count);
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "sort/model/rank_context.h"
+#include "sort/output/permute.h"
 #include "sort/runs/bucket_index.h"
-#include "sort/runs/permute.h"
 
 namespace hetsort::sort {
 

@@ -14,8 +14,8 @@
 #include "sort/input/run_in_place.h"
 #include "sort/input/segment_reader.h"
 #include "sort/model/record_order.h"
+#include "sort/output/permute.h"
 #include "sort/runs/bucket_index.h"
-#include "sort/runs/permute.h"
 #include "sort/runs/spill_writer.h"
 
 namespace hetsort::sort {

@@ -109,8 +109,8 @@ TEST_F(MpirunDeath, many_ranks_may_start_more_slowly_than_the_stall_timeout) {
 TEST_F(MpirunDeath, a_rank_that_comes_late_to_the_end_of_mpi_changes_no_outcome) {
   // Rank 0 links its report, after the output was renamed, so slowly that rank 1 waits for the end beyond the timeout.
   const Outcome outcome = shell_.run(
-      "VICTIM=0 FAULTS=link:1:delay6000; export VICTIM FAULTS; "
-      "$M -n 2 $A sort -q -T t d/all -o d/new --report r.json --stall-timeout 1 && $H validate -q d/new");
+      "VICTIM=0 FAULTS=link:1:delay9000; export VICTIM FAULTS; "
+      "$M -n 2 $A sort -q -T t d/all -o d/new --report r.json --stall-timeout 4 && $H validate -q d/new");
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
 }
 

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -54,6 +55,7 @@ struct Stream {
 struct Box {
   std::mutex mutex;  // guards the members up to sent_mutex
   std::map<std::pair<int, int>, Stream> streams;
+  std::set<std::pair<int, int>> ready;  ///< streams that may have both a message and a receive
   std::vector<comm::Completion> received;
   Random random;
   std::mutex sent_mutex;  // locked last; guards the members below
@@ -151,7 +153,9 @@ comm::Request InProcessTransport::send(int to, int tag, std::span<const std::byt
   }
   Box& target = box(to);
   const std::lock_guard lock(target.mutex);
-  target.streams[{rank_, tag}].flights.push_back(std::move(flight));
+  Stream& stream = target.streams[{rank_, tag}];
+  stream.flights.push_back(std::move(flight));
+  if (!stream.posted.empty()) target.ready.insert({rank_, tag});
   return request;
 }
 
@@ -159,7 +163,9 @@ comm::Request InProcessTransport::receive(int from, int tag, std::span<std::byte
   look_for_abort();
   const std::lock_guard lock(own_.mutex);
   const comm::Request request = next_receive_++;
-  own_.streams[{from, tag}].posted.push_back({request, into});
+  Stream& stream = own_.streams[{from, tag}];
+  stream.posted.push_back({request, into});
+  if (!stream.flights.empty()) own_.ready.insert({from, tag});
   return request;
 }
 
@@ -198,21 +204,18 @@ void InProcessTransport::test_receives(std::vector<comm::Completion>& completed)
   const auto now = Clock::now();
   const std::lock_guard lock(own_.mutex);
   look_for_abort();
-  std::vector<Stream*> ready;
-  for (auto it = own_.streams.begin(); it != own_.streams.end();) {
-    Stream& stream = it->second;
-    const bool empty = stream.flights.empty() && stream.posted.empty();
-    if (!stream.flights.empty() && !stream.posted.empty()) ready.push_back(&stream);
-    it = empty ? own_.streams.erase(it) : std::next(it);
-  }
+  std::vector<std::pair<int, int>> ready(own_.ready.begin(), own_.ready.end());
   std::shuffle(ready.begin(), ready.end(), own_.random);
-  for (Stream* stream : ready) {
-    while (!stream->flights.empty() && !stream->posted.empty() && stream->flights.front().arrives <= now) {
+  for (const std::pair<int, int>& key : ready) {
+    Stream& stream = own_.streams.at(key);
+    while (!stream.flights.empty() && !stream.posted.empty() && stream.flights.front().arrives <= now) {
       own_.received.push_back(
-          deliver(stream->flights.front(), stream->posted.front(), own_.random, world_->options.flipped_bits));
-      stream->flights.pop_front();
-      stream->posted.pop_front();
+          deliver(stream.flights.front(), stream.posted.front(), own_.random, world_->options.flipped_bits));
+      stream.flights.pop_front();
+      stream.posted.pop_front();
     }
+    if (stream.flights.empty() || stream.posted.empty()) own_.ready.erase(key);
+    if (stream.flights.empty() && stream.posted.empty()) own_.streams.erase(key);
   }
   completed.insert(completed.end(), own_.received.begin(), own_.received.end());
   own_.received.clear();
@@ -225,6 +228,7 @@ void InProcessTransport::cancel(comm::Request receive) {
                                     [&](const Posted& posted) { return posted.request == receive; });
     if (found == stream.posted.end()) continue;
     stream.posted.erase(found);
+    if (stream.posted.empty()) own_.ready.erase(key);
     own_.received.push_back({receive, 0, comm::Completion::End::kCancelled});
     return;
   }

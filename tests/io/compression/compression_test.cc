@@ -115,6 +115,32 @@ TEST_P(CompressionOf, finds_every_end_that_is_missing) {
   }
 }
 
+TEST_P(CompressionOf, refuses_other_bytes_behind_the_data) {
+  SCOPED_TRACE(seed_note());
+  const std::string form = compressed(path(), some_text(200'000, random_), {format()}, random_);
+  for (const std::string other : {"x", "garbage", "garbage that is longer than the header of a block of bgzip"}) {
+    write_file(path(), form + other);
+    try {
+      decompressed(path(), random_);
+      ADD_FAILURE() << "accepted " << other;
+    } catch (const Error& error) {
+      EXPECT_NE(
+          std::string(error.what()).find(" data at offset " + std::to_string(form.size()) + ": other data follow"),
+          std::string::npos)
+          << error.what();
+    }
+  }
+}
+
+TEST_P(CompressionOf, accepts_frames_that_are_skipped) {
+  SCOPED_TRACE(seed_note());
+  if (format() == Compression::kGzip) return;
+  const std::string text = some_text(200'000, random_);
+  const std::string form = compressed(path(), text, {format()}, random_);
+  write_file(path(), form + std::string("\x5a\x2a\x4d\x18\x03\0\0\0abc", 11) + form);
+  EXPECT_TRUE(decompressed(path(), random_) == text + text);
+}
+
 TEST_P(CompressionOf, finds_bytes_that_changed) {
   SCOPED_TRACE(seed_note());
   const std::string text = some_text(150'000, random_);

@@ -35,6 +35,27 @@ TEST(RunWorkers, calls_each_worker_once_and_waits_for_all) {
   }
 }
 
+TEST(OneThread, makes_all_calls_in_ascending_order) {
+  const auto me = std::this_thread::get_id();
+  std::vector<std::size_t> called;
+  const auto call = [&](std::size_t number) {
+    EXPECT_EQ(std::this_thread::get_id(), me);
+    called.push_back(number);
+  };
+  {
+    const OneThread one;
+    run_workers(5, [&](std::size_t worker, const StopFlag&) { call(worker); });
+    run_tasks(5, 3, [&](std::size_t task, std::size_t seat, const StopFlag&) {
+      EXPECT_LT(seat, 3U);
+      call(task);
+    });
+  }
+  EXPECT_EQ(called, (std::vector<std::size_t>{0, 1, 2, 3, 4, 0, 1, 2, 3, 4}));
+  std::atomic<int> elsewhere{0};
+  run_workers(5, [&](std::size_t, const StopFlag&) { elsewhere += std::this_thread::get_id() != me; });
+  EXPECT_EQ(elsewhere, 4);
+}
+
 TEST(RunWorkers, the_caller_sees_what_workers_wrote) {
   for (int round = 0; round < 200; ++round) {
     std::vector<int> written(4, 0);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sort/runs/permute.h"
+#include "sort/output/permute.h"
 
 #include <algorithm>
 #include <cstring>
