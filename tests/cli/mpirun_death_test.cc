@@ -68,9 +68,9 @@ TEST_F(MpirunDeath, a_stopped_rank_is_named_and_ends_the_job) {
     // Its files are slow, so that it is stopped in the middle.
     const Outcome outcome =
         job("VICTIM=" + rank +
-                " FAULTS=read:~1:delay700,write:~1:delay700 $M -n 4 $A sort -q -T t d/all -o d/out --stall-timeout 2",
+                " FAULTS=read:~1:delay700,write:~1:delay700 $M -n 4 $A sort -q -T t d/all -o d/out --stall-timeout 4",
             "STOP", rank, 0.5, "d/.out.hetsort-*");
-    EXPECT_TRUE(job_failed_with(outcome, {"rank " + rank + " (", "silent for 2 s", "output untouched"}));
+    EXPECT_TRUE(job_failed_with(outcome, {"rank " + rank + " (", "silent for 4 s", "output untouched"}));
     expect_whole(outcome);
     EXPECT_EQ(shell_.file("d/out"), "old\n");
   }
@@ -120,7 +120,8 @@ TEST_F(MpirunDeath, signals_to_the_launcher_end_the_job) {
       const Outcome outcome =
           // So slow that it cannot end before the signal, even if others take over what it has to write.
           job("VICTIM=1 FAULTS=read:~1:delay2500 $M -n 4 $A sort -T t d/all -o " + out, signal, "mpirun", 0.9);
-      EXPECT_TRUE(outcome.out.starts_with("sent\n")) << outcome;
+      // MPICH's mpirun may have printed that it forwards the signal before.
+      EXPECT_NE(outcome.out.find("sent\n"), std::string::npos) << outcome;
       // MPICH's mpirun sometimes ends with 0 after a signal.
       if (kOpenMpi) {
         EXPECT_NE(outcome.exit_code, 0) << outcome;
