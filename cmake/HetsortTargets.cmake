@@ -41,12 +41,12 @@ function(hetsort_compile_quickly name)
   target_compile_options(${name} PRIVATE $<IF:$<CONFIG:Release>,-O1,-O0>)
 endfunction()
 
-# hetsort_test(NAME SOURCES... LIBRARIES ... [PARTS N] [BLACK_BOX]): a GoogleTest program. CTest runs its cases in N parts of
+# hetsort_test(NAME SOURCES... LIBRARIES ... [PARTS N] [WAITS] [BLACK_BOX]): a GoogleTest program. CTest runs its cases in N parts of
 # one process each (8), because the start of a process takes longer than most cases do. BLACK_BOX: the cases start other
 # programs and mostly wait for them. CTest then runs each case alone, except where programs start slowly, under a sanitizer
-# or an emulator, and twice as many side by side.
+# or an emulator, and twice as many side by side. WAITS: the cases mostly wait, so twice as many parts run side by side.
 function(hetsort_test name)
-  cmake_parse_arguments(arg "BLACK_BOX" "PARTS" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "BLACK_BOX;WAITS" "PARTS" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE hetsort_flags ${arg_LIBRARIES} GTest::gtest GTest::gtest_main rapidcheck rapidcheck_gtest)
   if(NOT arg_PARTS)
@@ -67,13 +67,17 @@ function(hetsort_test name)
       return()
     endif()
   endif()
+  set(processors 2)
+  if(arg_WAITS)
+    set(processors 1)
+  endif()
   # The process keeps freed memory, because new pages are expensive in virtual machines.
   set(memory MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=1000000000 MALLOC_TRIM_THRESHOLD_=1000000000)
   foreach(part RANGE 1 ${arg_PARTS})
     math(EXPR index "${part} - 1")
     set(test ${name}.part_${part}_of_${arg_PARTS})
     add_test(NAME ${test} COMMAND ${name} --gtest_brief=1 --gtest_output=xml:${PROJECT_BINARY_DIR}/cases/${test}.xml)
-    set_tests_properties(${test} PROPERTIES TIMEOUT ${timeout} PROCESSORS 2
+    set_tests_properties(${test} PROPERTIES TIMEOUT ${timeout} PROCESSORS ${processors}
       ENVIRONMENT "${rapidcheck};${memory};GTEST_TOTAL_SHARDS=${arg_PARTS};GTEST_SHARD_INDEX=${index}")
   endforeach()
 endfunction()
