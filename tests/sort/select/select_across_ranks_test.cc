@@ -307,7 +307,9 @@ class LyingRuns : public SortedRuns {
 
 TEST(SelectAcrossRanksOf, runs_that_contradict_their_marks_gives_cuts_inside_the_runs_or_an_error) {
   // Some lies take the most rounds that are allowed, so messages arrive at once.
-  const machinery::InProcessOptions options{.rendezvous = 0, .longest_delay_microseconds = 0};
+  machinery::InProcessOptions options;
+  options.rendezvous = 0;
+  options.longest_delay_microseconds = 0;
   for (std::uint64_t lie = 0; lie < 60; ++lie) {
     machinery::try_ranks(2, test_seed() + lie, options, [&](comm::Communicator& ranks) {
       LyingRuns runs(ranks.rank() == 0 ? 0 : lie);
