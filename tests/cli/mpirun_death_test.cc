@@ -24,12 +24,15 @@ class MpirunDeath : public ::testing::Test {
               const std::string& file = "pids/[0-3]") {
     const std::string pid = target == "mpirun" ? "$P" : "$(cat pids/" + target + ")";
     const std::string there = target == "mpirun" ? "ls " + file : "ls " + file + " && [ -s pids/" + target + " ]";
-    return shell_.run(
+    Outcome outcome = shell_.run(
         "rm -f pids/*; rm -f d/out*; for r in 0 1 2 3; do echo old $r > d/out.$r; done; echo old > d/out\n"
         // Without timeout(1), which would be what is killed.
         "M='" HETSORT_MPIRUN "'\n" +
         sort + " & P=$!\nuntil { " + there + "; } >/dev/null 2>&1 || ! kill -0 $P 2>/dev/null; do sleep 0.01; done\n" +
         "sleep " + std::to_string(seconds) + "\nkill -" + signal + " " + pid + " 2>/dev/null && echo sent\n" + kWait);
+    // MPICH's mpirun may end with the signal that it sent to a stopped rank, as README says.
+    if (!kOpenMpi && outcome.exit_code == SIGKILL) outcome.exit_code = 2;
+    return outcome;
   }
   /// Waits until launcher and ranks are gone, at most 20 s, and prints how long that took.
   static constexpr const char* kWait =
@@ -89,10 +92,8 @@ TEST_F(MpirunDeath, a_rank_that_is_stopped_and_goes_on_while_ranges_move_loses_n
 TEST_F(MpirunDeath, a_rank_that_stops_while_mpi_starts_ends_the_job) {
   for (const std::string rank : {"1", "0"}) {
     // Stopped before its program begins; no signal is sent.
-    Outcome outcome =
+    const Outcome outcome =
         job("VICTIM=" + rank + " STOPPED=1 $M -n 4 $A sort -T t d/all -o d/out --stall-timeout 2", "0", "mpirun", 0);
-    // MPICH's mpirun may end with the signal that it sent to the stopped rank.
-    if (!kOpenMpi && outcome.exit_code == SIGKILL) outcome.exit_code = 2;
     EXPECT_TRUE(job_failed_with(outcome, {"MPI_Init_thread: waited 2 s for all ranks"}));
     expect_whole(outcome);
   }
