@@ -14,7 +14,7 @@ PROCESSES = 11  # the paper's: speeds 1, 2, 4, 4
 SIZES = (("small", 32**4), ("medium", 48**4), ("large", 64**4))  # points of the paper's grid; the large one is RECORDS
 PAPER = {"small": (342, 525, 301), "medium": (2005, 2223, 1874), "large": (5380, 4752, 4404)}
 OVERHEAD = "overhead of emulated processes"
-EACH = (1, 2, 4, 8, 16, 32, 64)  # processes that each of two ranks emulates
+COUNTS = (2, 4, 8, 16, 32, 64)  # processes that two ranks emulate together; a sort emulates 64 at most
 ONE, SEVERAL, EMULATED = "one process per host", "several processes per host", f"emulated:{PROCESSES}"
 
 ABOUT = f"""
@@ -30,7 +30,7 @@ raise the quotient of small sorts. A lower quotient means that a record costs th
 table has the quotient of both parts, and the processor seconds in which the slowest host communicates: if these do not grow
 with its share, messages are not the reason.
 
-"{OVERHEAD}": two hosts of equal speed emulate 1 to {EACH[-1]} processes each, in turns. The records and the hosts are the same in
+"{OVERHEAD}": two hosts of equal speed emulate {COUNTS[0]} to {COUNTS[-1]} processes together (V), in turns. The records and the hosts are the same in
 all contenders, so that quotients to the first one are the cost of more processes.
 """
 NOT_MEASURED = """
@@ -73,8 +73,8 @@ def measure(options):
 def _overhead(lab, options):
     ranks, records = lab.names[-2:], max(1000, options.records // 2)
     source = lab.generate(lab.own("in-overhead"), ranks=ranks, records=records)
-    contenders = {f"V = {each}": lab.sort(source, "--strategy", f"emulated:{2 * each}", "--speeds", "1,1", ranks=ranks)
-                  for each in EACH}
+    contenders = {f"V = {count}": lab.sort(source, "--strategy", f"emulated:{count}", "--speeds", "1,1", ranks=ranks)
+                  for count in COUNTS}
     return lab.compare(OVERHEAD, contenders, options.rounds, records)
 
 
@@ -109,6 +109,6 @@ def beside_the_paper(settings):
                   f"{spent[0]:.2f}, {spent[1]:.2f}"]]
     for one in settings:
         if one["title"] == OVERHEAD:
-            first, last = (samples.lower_quartile(one, f"V = {each}") for each in (EACH[0], EACH[-1]))
-            rows.append([f"{OVERHEAD}: V = {EACH[-1]} / V = 1", "-", f"{last / first:.2f}"])
+            first, last = (samples.lower_quartile(one, f"V = {count}") for count in (COUNTS[0], COUNTS[-1]))
+            rows.append([f"{OVERHEAD}: V = {COUNTS[-1]} / V = {COUNTS[0]}", "-", f"{last / first:.2f}"])
     return rows

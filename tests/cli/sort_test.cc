@@ -318,16 +318,6 @@ TEST(SortCommand, more_inputs_than_descriptors_are_opened_one_at_a_time) {
   EXPECT_EQ(shell.run("ulimit -n 64; $H report --format text $(yes run.json | head -n 300) >/dev/null").exit_code, 0);
 }
 
-TEST(SortCommand, more_inputs_of_lines_than_descriptors_are_opened_one_at_a_time) {
-  const Shell shell;
-  shell.run("seq 30000 >expected && mkdir d && shuf expected | split -a 3 -l 100 - d/");
-  for (const std::string words : {"-o out d/*", "-u -o out d/*", "-S 300K -T . -o out d/*", "d/* >out"}) {
-    const Outcome outcome = shell.run("rm -f out; ulimit -n 64; $H sort --lines -n " + words);
-    EXPECT_EQ(outcome.exit_code, 0) << words << ": " << outcome;
-    EXPECT_TRUE(shell.file("out") == shell.file("expected")) << words;
-  }
-}
-
 TEST(SortCommand, permissions_are_checked_before_the_sort) {
   const Shell shell;
   shell.run("$H gen 100 in && mkdir ro && echo old > ro/out && chmod 555 ro && cp in secret && chmod 000 secret");

@@ -369,8 +369,9 @@ class Experiments(unittest.TestCase):
 
     def test_the_overhead_of_emulated_processes_is_a_quotient(self):
         settings = recorded("emulated")["settings"]
-        overhead = {**setting(**{f"V = {each}": [report(4 + each / 64, 1)] for each in emulated.EACH}), "title": emulated.OVERHEAD}
-        self.assertEqual(emulated.beside_the_paper([*settings, overhead])[-1], [f"{emulated.OVERHEAD}: V = 64 / V = 1", "-", "1.25"])
+        overhead = {**setting(**{f"V = {count}": [report(4 + count / 62, 1)] for count in emulated.COUNTS}),
+                    "title": emulated.OVERHEAD}
+        self.assertEqual(emulated.beside_the_paper([*settings, overhead])[-1], [f"{emulated.OVERHEAD}: V = 64 / V = 2", "-", "1.25"])
         self.assertEqual(emulated.bars([*settings, overhead]), emulated.bars(settings))
 
     def test_processes_are_shared_by_largest_remainder(self):
