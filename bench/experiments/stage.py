@@ -204,8 +204,8 @@ class Stage:
         return whole, contender
 
     def shown(self, command):
-        """The command as a reader would type it."""
-        text = shlex.join(command).replace(LAB, "./dev lab").replace(self._file, os.path.relpath(self._file, TOP))
+        """The command as a reader would type it, in the project's folder."""
+        text = shlex.join(command).replace(LAB, "./dev lab").replace(os.path.join(TOP, ""), "")
         return text.replace(self._state["disks"], "DISKS")
 
 

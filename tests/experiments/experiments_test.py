@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(TOP, "bench"))
 import measure  # noqa: E402 (the path above first)
 from lab import processors  # noqa: E402 (the path above first)
 from lab.system import LabError  # noqa: E402 (the path above first)
-from experiments import drift, emulated, main, mheta, page, picture, samples, scatter_2003, sorting_2006, whole_run  # noqa: E402 (the path above first)
+from experiments import drift, emulated, main, mheta, page, picture, samples, scatter_2003, sorting_2006, stage, whole_run  # noqa: E402 (the path above first)
 
 EXPERIMENT = os.path.join(TOP, "bench", "experiments", "experiment")
 
@@ -366,6 +366,13 @@ class Experiments(unittest.TestCase):
                 else:
                     with self.assertRaisesRegex(LabError, "root would do best with [0-9]{6,7} of 1000000 records"):
                         scatter_2003.planned_shares(path, records)
+
+    def test_commands_of_a_page_name_no_folder_of_this_machine(self):
+        lab = stage.Stage(None, os.path.join(stage.TOP, "docs", "examples", "lab.toml"), {"disks": "/var/disks", "hosts": []}, 0)
+        words = [stage.LAB, "run", os.path.join(stage.TOP, "docs", "examples", "lab.toml"), "--",
+                 sorting_2006.PLAIN_PROGRAM, "/var/disks/_common/in"]
+        self.assertEqual(lab.shown(words), "./dev lab run docs/examples/lab.toml -- build/release/bench/peers/plain_sample_sort "
+                                           "DISKS/_common/in")
 
     def test_the_overhead_of_emulated_processes_is_a_quotient(self):
         settings = recorded("emulated")["settings"]
