@@ -64,7 +64,9 @@ sort::DiskRates CalibrationBench::measure_disk(double seconds) {
 }
 
 std::vector<double> CalibrationBench::transfer(const std::vector<sort::Flow>& flows) {
-  return sort::transfer_flows(ranks_, tag_, flows);
+  std::vector<double> seconds;
+  for (const sort::FlowTime& time : sort::transfer_flows(ranks_, tag_, flows)) seconds.push_back(time.all);
+  return seconds;
 }
 
 sort::SortTimes CalibrationBench::sort_alone(std::uint64_t records) {

@@ -33,7 +33,8 @@ struct FlowState {
   bool sends = false;
   std::uint64_t to_start = 0;
   std::uint64_t to_finish = 0;
-  double seconds = 0;
+  std::uint64_t bytes = 0;
+  FlowTime time;
   std::array<FlowBuffer, kBuffers> buffers;
 };
 
@@ -44,7 +45,7 @@ class Transfer {
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  std::vector<double> run(const std::vector<Flow>& flows) {
+  std::vector<FlowTime> run(const std::vector<Flow>& flows) {
     std::vector<FlowState*> of_flow(flows.size());
     for (std::size_t i = 0; i < flows.size(); ++i) {
       const bool sends = flows[i].from == ranks_.rank();
@@ -52,7 +53,7 @@ class Transfer {
       of_flow[i] = states_.emplace_back(std::make_unique<FlowState>()).get();
       of_flow[i]->peer = sends ? flows[i].to : flows[i].from;
       of_flow[i]->sends = sends;
-      of_flow[i]->to_start = of_flow[i]->to_finish = flows[i].bytes;
+      of_flow[i]->bytes = of_flow[i]->to_start = of_flow[i]->to_finish = flows[i].bytes;
     }
     unfinished_ = states_.size();
     for (const auto& state : states_)
@@ -67,10 +68,10 @@ class Transfer {
       ranks_.drain();
       throw;
     }
-    std::vector<double> seconds(flows.size());
+    std::vector<FlowTime> times(flows.size());
     for (std::size_t i = 0; i < flows.size(); ++i)
-      if (of_flow[i] != nullptr && !of_flow[i]->sends) seconds[i] = of_flow[i]->seconds;
-    return seconds;
+      if (of_flow[i] != nullptr && !of_flow[i]->sends) times[i] = of_flow[i]->time;
+    return times;
   }
 
  private:
@@ -129,9 +130,13 @@ class Transfer {
 
   void finish(FlowState& state, std::uint64_t bytes) {
     const std::lock_guard lock(wait_.mutex());
+    const bool was_half = 2 * state.to_finish <= state.bytes;
     state.to_finish -= bytes;
+    const double now = watch_.seconds();
+    if (!was_half && 2 * state.to_finish <= state.bytes)
+      state.time = {.half = now, .half_bytes = state.bytes - state.to_finish};
     if (state.to_finish > 0) return;
-    state.seconds = watch_.seconds();
+    state.time.all = now;
     --unfinished_;
     wait_.notify();
   }
@@ -151,7 +156,7 @@ class Transfer {
 
 }  // namespace
 
-std::vector<double> transfer_flows(comm::Communicator& ranks, int tag, const std::vector<Flow>& flows) {
+std::vector<FlowTime> transfer_flows(comm::Communicator& ranks, int tag, const std::vector<Flow>& flows) {
   return Transfer(ranks, tag).run(flows);
 }
 

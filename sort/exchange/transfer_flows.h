@@ -18,9 +18,16 @@ struct Flow {
   std::uint64_t bytes = 0;
 };
 
-/// Transfers all flows at the same time. The flows of this rank use messages of `tag` and `tag` + 1. Returns for each
-/// flow the seconds until this rank had received it; 0 for flows to others. Requires: all flows have bytes; at most one
+/// The seconds until the receiver of a flow had received it.
+struct FlowTime {
+  double all = 0;
+  double half = 0;               ///< seconds until half of its bytes or more had arrived
+  std::uint64_t half_bytes = 0;  ///< how many had arrived then
+};
+
+/// Transfers all flows at the same time. The flows of this rank use messages of `tag` and `tag` + 1. Returns the times
+/// of each flow to this rank; 0 for flows to others. Requires: all flows have bytes; at most one
 /// from one rank to another. Collective. Allocates: at most 512 KiB for each of these flows. Throws: PeerFailed.
-std::vector<double> transfer_flows(comm::Communicator& ranks, int tag, const std::vector<Flow>& flows);
+std::vector<FlowTime> transfer_flows(comm::Communicator& ranks, int tag, const std::vector<Flow>& flows);
 
 }  // namespace hetsort::sort

@@ -79,17 +79,17 @@ double median_or(std::vector<double> values, double otherwise) {
   return values[values.size() / 2];
 }
 
-/// How many times as long merging takes as forming. One rank's measurement is inexact, and ranks of one kind must not
-/// differ by it.
-double merge_ratio_of(std::span<const RankRates> rates) {
+/// How many times as long merging takes as forming at these speeds, which a disk may have limited. One rank's
+/// measurement is inexact, and ranks of one kind must not differ by it.
+double merge_ratio_of(std::span<const double> speeds, std::span<const RankRates> rates) {
   std::vector<double> ratios;
-  for (const RankRates& rank : rates)
-    if (rank.form_seconds > 0) ratios.push_back(rank.merge_seconds / rank.form_seconds);
+  for (std::size_t rank = 0; rank < rates.size(); ++rank)
+    if (rates[rank].merge_seconds > 0)
+      ratios.push_back(speeds[rank] * rates[rank].merge_seconds / rates[rank].processors);
   return median_or(std::move(ratios), kMergeRatio);
 }
 
 constexpr double kAlikeSpeeds = 0.75;
-constexpr double kAlikeRates = 0.4;  // of links and disks, which are measured for a moment while others use them
 
 /// Gives values that differ by no more than measurements do their mean: then chance does not choose among their ranks.
 /// `alike`: the ratio from which on two values count as different.
@@ -126,7 +126,7 @@ std::vector<double> levelled(std::span<const RankRates> rates, double RankRates:
 partition::RunModel model_of(std::span<const double> speeds, const MeasuredJob& job) {
   const bool links = all_have(job.rates, &RankRates::link_in) && all_have(job.rates, &RankRates::link_out);
   const bool disks = all_have(job.rates, &RankRates::disk_write);
-  const double merge_ratio = merge_ratio_of(job.rates);
+  const double merge_ratio = merge_ratio_of(speeds, job.rates);
   const std::vector<double> link_in = levelled(job.rates, &RankRates::link_in);
   const std::vector<double> link_out = levelled(job.rates, &RankRates::link_out);
   const std::vector<double> disk_write = levelled(job.rates, &RankRates::disk_write);
@@ -206,14 +206,17 @@ ClaimPlan plan_claims(const MeasuredJob& job, std::uint64_t records, std::span<c
   for (const RankRates& rank : job.rates) speeds.push_back(rank.processors / rank.form_seconds);
   level(speeds, kAlikeSpeeds);
   partition::RunModel model = model_of(speeds, job);
-  for (std::size_t rank = 0; rank < size; ++rank)
-    if (capacities[rank] < records) model.ranks[rank].max_records = static_cast<std::int64_t>(capacities[rank]);
+  std::vector<std::uint64_t> planned(capacities.begin(), capacities.end());
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    if (planned[rank] == kOnDisk) planned[rank] = plan.slices[rank];
+    if (planned[rank] < records) model.ranks[rank].max_records = static_cast<std::int64_t>(planned[rank]);
+  }
   const auto all = static_cast<std::int64_t>(records);
   const partition::Plan race =
       partition::make_plan(partition::problem_from_speeds(all, speeds, partition::linear_cost(1)), "proportional");
   std::vector<std::int64_t> raced;
   for (const partition::NodePlan& node : race.nodes) raced.push_back(node.records);
-  const partition::PhaseShares best = shares_worth_having(model, all, capacities);
+  const partition::PhaseShares best = shares_worth_having(model, all, planned);
   const double seconds = partition::predict_run(model, best.input, best.output).seconds;
   const partition::RunPrediction unplanned = partition::predict_run(model, raced, partition::best_output(model, raced));
   if (seconds > kWorth * unplanned.seconds) return plan;

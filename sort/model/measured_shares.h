@@ -15,6 +15,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,10 +39,14 @@ struct RankRates {
   double form_seconds = 0;   ///< processor seconds in which a thread forms a record into a run, rehearsed
   double merge_seconds = 0;  ///< likewise, to merge and write it
   double processors = 1;     ///< number of threads that run at a time: a fraction under a quota
-  double link_in = 0;        ///< bytes per second of the host's link; likewise the next two
+  double link_in = 0;        ///< bytes per second of the host's link in an exchange; likewise the next two
   double link_out = 0;
   double disk_write = 0;  ///< rate of the disk that the output is written to, if the run waits for it
 };
+
+/// Rates of links and of disks that differ by less count as alike: they are measured for a moment while others use
+/// them.
+inline constexpr double kAlikeRates = 0.4;
 
 /// What is known of all ranks of a job.
 struct MeasuredJob {
@@ -64,6 +70,9 @@ struct MeasuredShares {
 /// double.
 MeasuredShares shares_by_rates(std::span<const Work> work, const MeasuredJob& job);
 
+/// The capacity of a rank that writes its runs to its disk.
+inline constexpr std::uint64_t kOnDisk = std::numeric_limits<std::uint64_t>::max();
+
 /// The records of a shared input that each rank owns at first, and how many it may have in the end.
 struct ClaimPlan {
   std::vector<std::uint64_t> slices;
@@ -72,8 +81,9 @@ struct ClaimPlan {
 
 /// The slices with which the whole run is as short as possible. They are equal, so that ranks find out by themselves
 /// who is fast, unless rates of links say that some rank should read much less than its processor could. Such a rank
-/// gets no more than its slice. `capacities`: the maximum number of records of each rank. Requires: capacities hold
-/// equal shares. Pure.
+/// gets no more than its slice. `capacities`: the maximum number of records of each rank, or kOnDisk. Such a rank gets
+/// no more than an equal slice by plan, because its disk works in phases that are not planned here. Requires:
+/// capacities hold equal shares. Pure.
 ClaimPlan plan_claims(const MeasuredJob& job, std::uint64_t records, std::span<const std::uint64_t> capacities);
 
 /// The time that a rank has spent on forming runs.

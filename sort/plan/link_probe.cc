@@ -4,27 +4,33 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
 #include "sort/exchange/transfer_flows.h"
 #include "sort/machine/processor_quota.h"
+#include "sort/model/measured_shares.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-constexpr std::uint64_t kProbedPart = 128;
+constexpr std::uint64_t kProbedPart = 64;
 constexpr int kLeastRounds = 2;
 constexpr int kMaxProbeRounds = 6;
 // The least part of the input for a round: with less, collectives and the first round would cost more than 1 % of a
-// run.
-constexpr std::uint64_t kMinBytes = std::uint64_t{256} << 10;
+// run, and what a link lets pass at once would be a good part of it.
+constexpr std::uint64_t kMinBytes = std::uint64_t{512} << 10;
 // Longer transfers measure nothing better.
 constexpr std::uint64_t kMaxFlowBytes = std::uint64_t{1} << 20;
-constexpr double kPartOfRun = 0.004;
+constexpr double kPartOfRun = 0.01;
 constexpr double kShortestRound = 1e-6;
+constexpr int kDoubts = 2;        // how often links that differ are measured again
+constexpr double kMoment = 0.01;  // seconds; nobody takes a processor away for longer
+// A transfer of so many seconds may consist of waiting for a processor, so that its parts mean nothing.
+constexpr double kWaking = 2.5e-3;
 
 /// The flow to each host, from the host that is so far behind it in a circle.
 std::vector<Flow> around_circle(std::span<const int> hosts, std::size_t distance, std::uint64_t bytes) {
@@ -55,14 +61,21 @@ class Rounds {
   RoundTime run(std::size_t round, std::uint64_t bytes) {
     for (Flow& flow : rounds_[round]) flow.bytes = bytes;
     const double stopped_before = std::exchange(stopped_seconds_, throttled_seconds());
-    const std::vector<double> seconds = transfer_flows(ranks_, tag_, rounds_[round]);
-    return {*std::ranges::max_element(seconds), throttled_seconds() > stopped_before ? 1U : 0U};
+    const std::vector<FlowTime> times = transfer_flows(ranks_, tag_, rounds_[round]);
+    return {*std::ranges::max_element(times, {}, &FlowTime::all), throttled_seconds() > stopped_before ? 1U : 0U};
+  }
+
+  /// Adds all rounds but the first once more.
+  void add_again() {
+    const std::vector<std::vector<Flow>> again(rounds_.begin() + 1, rounds_.begin() + 1 + added_);
+    rounds_.insert(rounds_.end(), again.begin(), again.end());
   }
 
   const std::vector<std::vector<Flow>>& flows() const { return rounds_; }
 
  private:
   std::vector<std::vector<Flow>> rounds_;
+  std::ptrdiff_t added_ = static_cast<std::ptrdiff_t>(rounds_.size()) - 1;
   comm::Communicator& ranks_;
   int tag_;
   double stopped_seconds_ = throttled_seconds();  // at the start of the last round
@@ -71,12 +84,33 @@ class Rounds {
 /// The times of all ranks. Collective. Throws: std::runtime_error if one is impossible.
 std::vector<std::vector<RoundTime>> gather_possible(const std::vector<RoundTime>& mine, comm::Communicator& ranks) {
   constexpr double kMaxSeconds = 1e15;
-  const auto is_possible = [](const RoundTime& time) { return time.seconds >= 0 && time.seconds <= kMaxSeconds; };
+  const auto is_possible = [](const RoundTime& round) {
+    return round.time.half >= 0 && round.time.half <= round.time.all && round.time.all <= kMaxSeconds;
+  };
   std::vector<std::vector<RoundTime>> all = ranks.all_gather_lists(mine);
   for (const std::vector<RoundTime>& one : all)
     if (one.size() != mine.size() || !std::ranges::all_of(one, is_possible))
       throw std::runtime_error("a rank reports an impossible rate of its link: network or memory changed it");
   return all;
+}
+
+/// The longest time of a round.
+double slowest_of(const std::vector<std::vector<RoundTime>>& all) {
+  double slowest = 0;
+  for (const std::vector<RoundTime>& rank : all)
+    for (const RoundTime& round : rank) slowest = std::max(slowest, round.time.all);
+  return slowest;
+}
+
+/// Bytes per second of a flow.
+double rate_of(std::uint64_t bytes, const FlowTime& time) {
+  const auto rate = [](std::uint64_t some, double seconds) {
+    return static_cast<double>(some) / std::max(seconds, kShortestRound);
+  };
+  const double all = rate(bytes, time.all);
+  return time.half_bytes < bytes && time.all > kWaking
+             ? std::min(all, rate(bytes - time.half_bytes, time.all - time.half))
+             : all;
 }
 
 /// The bytes of each round after the first one, which took the slowest rank `seconds`: as many as leave the measuring
@@ -88,7 +122,8 @@ std::uint64_t bytes_of_rounds(const ProbeSize& size, double seconds, double proc
   const double equal = static_cast<double>(size.input_bytes) / size.hosts / rate;
   const double budget = kPartOfRun * std::clamp(equal, processor_seconds, 2 * processor_seconds) - seconds;
   const double fits = std::max(0.0, budget) * rate / std::max(1, size.rounds - 1);
-  return std::max(size.least(), static_cast<std::uint64_t>(std::min(fits, static_cast<double>(size.bytes))));
+  return std::max(std::min(size.bytes, kMinBytes),
+                  static_cast<std::uint64_t>(std::min(fits, static_cast<double>(size.bytes))));
 }
 
 }  // namespace
@@ -118,13 +153,19 @@ std::vector<double> rates_of_flows(std::span<const std::vector<Flow>> rounds,
       const auto from = static_cast<std::size_t>(flow.from);
       const auto to = static_cast<std::size_t>(flow.to);
       if (times[from][round].was_stopped != 0 || times[to][round].was_stopped != 0) continue;
-      const double rate = static_cast<double>(flow.bytes) / std::max(times[to][round].seconds, kShortestRound);
+      const double rate = rate_of(flow.bytes, times[to][round].time);
       for (const std::size_t end : {from, to}) rates[end] = std::max(rates[end], rate);
     }
   const double fastest = std::ranges::max(rates);
   for (const Flow& flow : rounds.front())
     if (double& rate = rates[static_cast<std::size_t>(flow.to)]; rate <= 0) rate = fastest;
   return rates;
+}
+
+bool links_differ(std::span<const double> rates, std::span<const int> hosts) {
+  const auto rate = [rates](int host) { return rates[static_cast<std::size_t>(host)]; };
+  const auto [slowest, fastest] = std::ranges::minmax(hosts, {}, rate);
+  return rate(slowest) < kAlikeRates * rate(fastest);
 }
 
 std::vector<double> probe_links(const ProbeSize& size, double processor_seconds, comm::Communicator& ranks) {
@@ -139,12 +180,16 @@ std::vector<double> probe_links(const ProbeSize& size, double processor_seconds,
   Rounds rounds(std::move(circles), ranks);
   rounds.open();
   std::vector<RoundTime> mine{rounds.run(0, size.least())};
-  double slowest = 0;
-  for (const std::vector<RoundTime>& one : gather_possible(mine, ranks))
-    slowest = std::max(slowest, one.front().seconds);
-  const std::uint64_t bytes = bytes_of_rounds(size, slowest, processor_seconds);
-  for (std::size_t round = 1; round < rounds.flows().size(); ++round) mine.push_back(rounds.run(round, bytes));
-  std::vector<double> rates = rates_of_flows(rounds.flows(), gather_possible(mine, ranks));
+  std::vector<std::vector<RoundTime>> all = gather_possible(mine, ranks);
+  const std::uint64_t bytes = bytes_of_rounds(size, slowest_of(all), processor_seconds);
+  std::vector<double> rates;
+  for (int doubts = 0;; ++doubts) {
+    while (mine.size() < rounds.flows().size()) mine.push_back(rounds.run(mine.size(), bytes));
+    all = gather_possible(mine, ranks);
+    rates = rates_of_flows(rounds.flows(), all);
+    if (doubts == kDoubts || !links_differ(rates, hosts) || slowest_of(all) > kMoment) break;
+    rounds.add_again();
+  }
   for (int rank = 0; rank < ranks.size(); ++rank) {
     const auto speaks = std::ranges::find_if(hosts, [&](int first) { return ranks.host(first) == ranks.host(rank); });
     rates[static_cast<std::size_t>(rank)] = rates[static_cast<std::size_t>(*speaks)];

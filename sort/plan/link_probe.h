@@ -7,10 +7,13 @@
 // Idea: the first rank of each host speaks for its host. In a round each host sends to one host and receives from
 // another, all at the same time, and the distance of the partners is another one in each round. A host's rate is that
 // of its fastest round: the partner of a slower one may have been the limit. No rank computes meanwhile, because a busy
-// processor, or one that a quota stops, would be measured in place of the link.
-// Cost: at most 1/128 of the input over the network, a fraction of what the exchange moves; one barrier a round and
-// three reductions. The first round is short. Its rate decides the bytes of the others, so that all rounds together
-// take less than 1 % of the run. Only over links so slow that even short rounds take longer, they do.
+// processor, or one that a quota stops, would be measured in place of the link. Where links differ, all are measured up
+// to twice more: a short transfer looks slow if another program takes the processor for a moment, and a rank behind a
+// slow link gets few records. A transfer that took longer than such a moment is believed.
+// Cost: at most 1/64 of the input over the network, a fraction of what the exchange moves; one barrier a round and
+// three reductions. Where links differ, up to three times as much. The first round is short. Its rate decides the bytes
+// of the others, so that all rounds together take about 1 % of the run. Over links so slow that 512 KiB take longer,
+// they take longer.
 #pragma once
 
 #include <algorithm>
@@ -34,22 +37,26 @@ struct ProbeSize {
   std::uint64_t least() const { return std::min(bytes, std::uint64_t{128} << 10); }
 };
 
-/// Two rounds at least; none if 1/128 of the input is too little for them.
+/// Two rounds at least; none if 1/64 of the input is too little for them.
 ProbeSize probe_size(std::uint64_t input_bytes, int hosts);
 
 /// What a rank saw of a round.
 struct RoundTime {
-  double seconds = 0;             ///< time until its bytes had arrived; 0 if it received none
+  FlowTime time{};                ///< times of the flow that it received; 0 if there was none
   std::uint64_t was_stopped = 0;  ///< 1 if a quota stopped the rank in this round or the one before
 };
 
 /// Bytes per second of the link of each rank, from all rounds but the first, which shows how much the others may
-/// transfer: of its own short transfers waking up is a good part. A rank's rate is that of the fastest flow that begins
-/// or ends there. Flows between ranks of which a quota stopped one do not count, and a link without others is as fast
-/// as the fastest, because nothing shows that it is slow; 0 = no flow counts, or the rank has none. `times`: of each
-/// rank in each round. Requires: a round.
+/// transfer: of its own short transfers waking up is a good part. The rate of a flow is that of all its bytes or of the
+/// second half, whichever is less: many links let the first bytes pass faster. Of flows that take less than 2.5 ms only
+/// the whole counts. A rank's rate is that of the fastest flow that begins or ends there. Flows between ranks of which
+/// a quota stopped one do not count, and a link without others is as fast as the fastest, because nothing shows that it
+/// is slow; 0 = no flow counts, or the rank has none. `times`: of each rank in each round. Requires: a round.
 std::vector<double> rates_of_flows(std::span<const std::vector<Flow>> rounds,
                                    const std::vector<std::vector<RoundTime>>& times);
+
+/// Whether the link of one of these ranks is clearly slower than that of another. Requires: a host.
+bool links_differ(std::span<const double> rates, std::span<const int> hosts);
 
 /// The first rank of each host.
 std::vector<int> first_ranks_of_hosts(const comm::Communicator& ranks);

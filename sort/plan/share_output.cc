@@ -125,14 +125,11 @@ void measure(PlannedSort& planned) {
 void begin_to_form(PlannedSort& planned) {
   start_disk_probe(planned);
   if (planned.claims == nullptr) return;
-  // A rank that spills has room for any number of records, on its disk.
-  const std::uint64_t all = planned.shares.total_records();
   const std::uint64_t capacity = planned.capacity_bytes / planned.options.layout.record_bytes;
-  planned.claims->start(
-      planned.plan.spills ? all : capacity, [&planned, all](std::span<const std::uint64_t> capacities) {
-        // A rank that spills reads and writes its disk in phases that are not planned here.
-        return plan_claims(planned.plan.any_rank_spills ? MeasuredJob{} : planned.measured, all, capacities);
-      });
+  planned.claims->start(planned.plan.spills ? kOnDisk : capacity,
+                        [&planned](std::span<const std::uint64_t> capacities) {
+                          return plan_claims(planned.measured, planned.shares.total_records(), capacities);
+                        });
 }
 
 void check_read_records(const PlannedSort& planned, const FormedRuns& runs) {

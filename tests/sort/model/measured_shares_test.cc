@@ -85,6 +85,14 @@ MeasuredJob links_of(double bytes_per_second, Records input) {
   return links;
 }
 
+/// As links_of(), if merging a record takes each rank as long as forming it did.
+MeasuredJob links_of(double bytes_per_second, Records input, std::span<const Work> work) {
+  MeasuredJob links = links_of(bytes_per_second, std::move(input));
+  for (std::size_t rank = 0; rank < work.size(); ++rank)
+    links.rates[rank].merge_seconds = work[rank].seconds / static_cast<double>(work[rank].records);
+  return links;
+}
+
 /// Seconds of the exchange of ranks that merge as fast as they formed runs.
 double exchange_seconds(std::span<const Work> work, const MeasuredJob& links, const Records& output) {
   const auto all = static_cast<double>(std::accumulate(output.begin(), output.end(), std::uint64_t{0}));
@@ -108,7 +116,7 @@ double exchange_seconds(std::span<const Work> work, const MeasuredJob& links, co
 
 TEST(SharesByLinks, follow_the_processors_alone_where_links_are_fast) {
   const std::vector<Work> work{{100'000, 1}, {100'000, 2}, {400'000, 4}};
-  const MeasuredJob links = links_of(1e9, {100'000, 100'000, 400'000});
+  const MeasuredJob links = links_of(1e9, {100'000, 100'000, 400'000}, work);
   EXPECT_EQ(shares_by_rates(work, links).shares.records, shares_by_rates(600'000, work).records);
 }
 
@@ -146,6 +154,7 @@ TEST(SharesByLinks, never_make_the_exchange_longer_than_equal_shares_do) {
         links.rates.push_back(rates_of(bytes_per_second));
         links.input.push_back(is_skewed ? between(0, 2'000'000) : 1'000'000);
         work.push_back({1'000'000, static_cast<double>(between(25, 100)) / 25});  // within the limits of rates
+        links.rates.back().merge_seconds = work.back().seconds / static_cast<double>(work.back().records);
       }
     }
     const std::uint64_t records = std::accumulate(links.input.begin(), links.input.end(), std::uint64_t{0});
@@ -230,6 +239,18 @@ TEST(PlanClaims, let_a_rank_behind_a_slow_link_read_less) {
   EXPECT_LT(plan.slices[3], kJobRecords / 8);
   EXPECT_EQ(plan.most[3], plan.slices[3]);
   EXPECT_EQ(plan.most[0], kJobRecords);
+}
+
+TEST(PlanClaims, let_no_rank_that_spills_read_more_than_an_equal_slice) {
+  const Records some_spill{kOnDisk, kJobRecords, kOnDisk, kJobRecords};
+  const ClaimPlan plan = plan_claims(links_of(1e6, Records(4, 0)), kJobRecords, some_spill);
+  EXPECT_LE(plan.slices[0], kJobRecords / 4);
+  EXPECT_LE(plan.slices[2], kJobRecords / 4);
+  EXPECT_EQ(std::max(plan.slices[1], plan.slices[3]), kJobRecords);
+  const Records all_spill(4, kOnDisk);
+  const ClaimPlan race = plan_claims(links_of(1e6, Records(4, 0)), kJobRecords, all_spill);
+  EXPECT_EQ(race.slices, Records(4, kJobRecords / 4));
+  EXPECT_EQ(race.most, all_spill);
 }
 
 TEST(PlanClaims, keep_within_what_ranks_can_hold) {
