@@ -26,8 +26,8 @@ struct FlowTime {
 };
 
 /// Transfers all flows at the same time. The flows of this rank use messages of `tag` and `tag` + 1. Returns the times
-/// of each flow to this rank; 0 for flows to others. Requires: all flows have bytes; at most one
-/// from one rank to another. Collective. Allocates: at most 512 KiB for each of these flows. Throws: PeerFailed.
+/// of each flow to this rank; 0 for flows to others. Requires: all flows have bytes; at most one from one rank to
+/// another. Collective. Allocates: at most 512 KiB for each of these flows. Throws: PeerFailed.
 std::vector<FlowTime> transfer_flows(comm::Communicator& ranks, int tag, const std::vector<Flow>& flows);
 
 }  // namespace hetsort::sort

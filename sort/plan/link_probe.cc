@@ -27,7 +27,6 @@ constexpr std::uint64_t kMinBytes = std::uint64_t{512} << 10;
 constexpr std::uint64_t kMaxFlowBytes = std::uint64_t{1} << 20;
 constexpr double kPartOfRun = 0.01;
 constexpr double kShortestRound = 1e-6;
-constexpr int kDoubts = 2;        // how often links that differ are measured again
 constexpr double kMoment = 0.01;  // seconds; nobody takes a processor away for longer
 // A transfer of so many seconds may consist of waiting for a processor, so that its parts mean nothing.
 constexpr double kWaking = 2.5e-3;
@@ -187,7 +186,7 @@ std::vector<double> probe_links(const ProbeSize& size, double processor_seconds,
     while (mine.size() < rounds.flows().size()) mine.push_back(rounds.run(mine.size(), bytes));
     all = gather_possible(mine, ranks);
     rates = rates_of_flows(rounds.flows(), all);
-    if (doubts == kDoubts || !links_differ(rates, hosts) || slowest_of(all) > kMoment) break;
+    if (doubts == size.doubts || !links_differ(rates, hosts) || slowest_of(all) > kMoment) break;
     rounds.add_again();
   }
   for (int rank = 0; rank < ranks.size(); ++rank) {

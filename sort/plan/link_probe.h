@@ -32,6 +32,7 @@ struct ProbeSize {
   std::uint64_t bytes = 0;  ///< maximum number of bytes that each host sends in a round
   std::uint64_t input_bytes = 0;
   int hosts = 1;
+  int doubts = 2;  ///< how often links that differ are measured again
 
   /// Bytes of the first round. Shorter transfers measure how fast threads wake up.
   std::uint64_t least() const { return std::min(bytes, std::uint64_t{128} << 10); }
