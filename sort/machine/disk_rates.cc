@@ -8,7 +8,6 @@
 #include <exception>
 #include <stop_token>
 #include <system_error>
-#include <vector>
 
 #include "io/calls/buffer.h"
 #include "io/file.h"
@@ -59,23 +58,19 @@ DiskRates measure_disk(const std::string& directory, double seconds) {
 
 namespace {
 
-/// Bytes per second of the later half of the blocks; 0 if there are too few.
-double write_blocks(const std::string& directory, std::uint64_t most_bytes, const std::stop_token& stop) {
+ProbeWrites write_blocks(const std::string& directory, std::uint64_t most_bytes, const std::stop_token& stop) {
   constexpr std::uint64_t kProbeBytes = std::uint64_t{1} << 20;
-  constexpr std::size_t kMinBlocks = 4;
   const io::File file = io::File::create_nameless(directory);
   const io::Buffer block(kProbeBytes);
   std::memset(block.data(), 1, block.size_bytes());
   file.set_direct(true);
   const io::Stopwatch watch;
-  std::vector<double> ends;
-  while (!stop.stop_requested() && (ends.size() + 1) * kProbeBytes <= most_bytes) {
-    file.write_at(block.span(), ends.size() * kProbeBytes);
-    ends.push_back(watch.seconds());
+  ProbeWrites written;
+  while (!stop.stop_requested() && written.bytes + kProbeBytes <= most_bytes) {
+    file.write_at(block.span(), written.bytes);
+    written = {written.bytes + kProbeBytes, watch.seconds()};
   }
-  if (ends.size() < kMinBlocks) return 0;
-  const std::size_t half = ends.size() / 2;
-  return static_cast<double>((ends.size() - half) * kProbeBytes) / std::max(1e-9, ends.back() - ends[half - 1]);
+  return written;
 }
 
 }  // namespace
@@ -84,7 +79,7 @@ WritingProbe::WritingProbe(const std::string& directory, std::uint64_t most_byte
   try {
     thread_ = std::jthread([this, directory, most_bytes](const std::stop_token& stop) {
       try {
-        rate_ = write_blocks(directory, most_bytes, stop);
+        written_ = write_blocks(directory, most_bytes, stop);
       } catch (const std::exception&) {  // a full disk fails the sort where it writes its output
       }
     });
@@ -92,10 +87,24 @@ WritingProbe::WritingProbe(const std::string& directory, std::uint64_t most_byte
   }
 }
 
-double WritingProbe::bytes_per_second() {
+ProbeWrites WritingProbe::finish() {
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();
-  return rate_;
+  return written_;
+}
+
+std::vector<double> writing_rates(std::span<const ProbeWrites> written) {
+  constexpr std::uint64_t kMinBytes = std::uint64_t{4} << 20;
+  constexpr double kMinSeconds = 0.02;
+  std::vector<double> rates(written.size(), 0);
+  const bool all = std::ranges::all_of(written, [](const ProbeWrites& one) { return one.bytes >= kMinBytes; });
+  const bool long_enough =
+      std::ranges::any_of(written, [](const ProbeWrites& one) { return one.seconds >= kMinSeconds; });
+  if (!all || !long_enough) return rates;
+  std::ranges::transform(written, rates.begin(), [&](const ProbeWrites& one) {
+    return static_cast<double>(one.bytes) / std::max(kMinSeconds, one.seconds);
+  });
+  return rates;
 }
 
 }  // namespace hetsort::sort

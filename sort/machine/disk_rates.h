@@ -4,10 +4,11 @@
 // Measures the sequential write and read rates of the disk under a folder.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace hetsort::sort {
 
@@ -21,6 +22,12 @@ struct DiskRates {
 /// Throws: io::Error.
 DiskRates measure_disk(const std::string& directory, double seconds);
 
+/// What a probe has written, and how long it took.
+struct ProbeWrites {
+  std::uint64_t bytes = 0;
+  double seconds = 0;
+};
+
 /// Measures how fast a disk writes while the rank does something else.
 class WritingProbe {
  public:
@@ -30,13 +37,18 @@ class WritingProbe {
   WritingProbe(const WritingProbe&) = delete;
   WritingProbe& operator=(const WritingProbe&) = delete;
 
-  /// Ends the writing. Returns bytes per second of the later half, because a disk takes the first blocks faster than it
-  /// writes; 0 if too little was written.
-  double bytes_per_second();
+  /// Ends the writing. The whole of it counts: a disk that is throttled takes some blocks at once and the next one
+  /// after the time of all. No bytes if nothing was measured.
+  ProbeWrites finish();
 
  private:
-  std::atomic<double> rate_{0};
+  ProbeWrites written_;  // by the thread until it is joined
   std::jthread thread_;  // the last member: it uses the others
 };
+
+/// Bytes per second of the disks that probes have written to at the same time. A probe counts with 20 ms at least:
+/// what takes less shows only how much a cache or a control group takes at once. All 0, unknown, if a probe has written
+/// less than 4 MiB, or if none took that long: then no disk is known to be slow.
+std::vector<double> writing_rates(std::span<const ProbeWrites> written);
 
 }  // namespace hetsort::sort

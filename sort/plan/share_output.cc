@@ -41,7 +41,7 @@ void start_disk_probe(PlannedSort& planned) {
       planned.plan.any_rank_spills)
     return;
   // A disk that records are read from meanwhile gets less to do.
-  constexpr std::uint64_t kIdlePart = 8;
+  constexpr std::uint64_t kIdlePart = 4;
   constexpr std::uint64_t kBusyPart = 64;
   constexpr std::uint64_t kMost = std::uint64_t{64} << 20;
   const std::uint64_t part = planned.input.backend() == io::Backend::kBuffered ? kIdlePart : kBusyPart;
@@ -51,15 +51,15 @@ void start_disk_probe(PlannedSort& planned) {
 
 /// Gives each rank the rate of its host's disk: the sum over its ranks, which have written at the same time.
 void gather_disk_rates(PlannedSort& planned) {
-  MeasuredJob& measured = planned.measured;
-  const std::vector<double> own =
-      planned.ranks.all_gather(planned.disk_probe ? planned.disk_probe->bytes_per_second() : 0.0);
+  const std::vector<ProbeWrites> written =
+      planned.ranks.all_gather(planned.disk_probe ? planned.disk_probe->finish() : ProbeWrites{});
   planned.disk_probe.reset();
-  const bool all = std::ranges::all_of(own, [](double rate) { return rate > 0; });
-  for (std::size_t one = 0; one < own.size(); ++one) {
+  std::vector<double> rates = writing_rates(written);
+  MeasuredJob& measured = planned.measured;
+  for (std::size_t one = 0; one < rates.size(); ++one) {
     measured.rates[one].disk_write = 0;
-    for (std::size_t other = 0; all && other < own.size(); ++other)
-      if (measured.host[other] == measured.host[one]) measured.rates[one].disk_write += own[other];
+    for (std::size_t other = 0; other < rates.size(); ++other)
+      if (measured.host[other] == measured.host[one]) measured.rates[one].disk_write += rates[other];
   }
   check_rates(measured.rates);
 }
