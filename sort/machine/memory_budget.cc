@@ -57,6 +57,10 @@ std::uint64_t MemoryLimits::reservable() const {
   return std::min(physical(), address_space ? *address_space / 4 * 3 : physical());
 }
 
+bool MemoryLimits::can_cache(std::uint64_t written_bytes) const {
+  return !control_group || written_bytes <= *control_group / 4;
+}
+
 MemoryLimits read_memory_limits(const KernelFiles& files) {
   MemoryLimits limits;
   read_machine(limits, read_small_file(files.proc + "/meminfo").value_or(""));

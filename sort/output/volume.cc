@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "comm/base/packing.h"
+#include "sort/machine/memory_budget.h"
 #include "sort/output/output_queues.h"
 
 namespace hetsort::sort {
@@ -114,8 +115,8 @@ void Volume::reserve(std::uint64_t bytes) {
   if (!is_staged() && !joined_) return;
   const std::uint64_t size = header_bytes_ + bytes;
   const io::File& file = *files_.buffered;
-  // Without syncing, the page cache is faster: nothing waits for the disk.
-  if (bytes < kSmallOutputBytes || !request_.options.sync) return;
+  // Without syncing, the page cache is faster, if it has room: nothing waits for the disk.
+  if (bytes < kSmallOutputBytes || (!request_.options.sync && read_memory_limits().can_cache(bytes))) return;
   backend_ = io::choose_write_backend(file, request_.access);
   if (backend_ == io::Backend::kBuffered) return;
   if (is_staged()) file.allocate(size);

@@ -63,6 +63,14 @@ TEST(MemoryLimits, reservable_is_what_the_machine_or_the_address_space_has) {
   EXPECT_EQ(limits.reservable(), 300U);
 }
 
+TEST(MemoryLimits, the_page_cache_of_a_control_group_has_the_quarter_beside_the_default_budget) {
+  MemoryLimits limits{.total = 1000, .available = 10, .control_group = {}, .address_space = {}};
+  EXPECT_TRUE(limits.can_cache(5000));
+  limits.control_group = 800;
+  EXPECT_TRUE(limits.can_cache(200));
+  EXPECT_FALSE(limits.can_cache(201));
+}
+
 TEST(MemoryLimits, version_two_takes_the_smallest_on_the_way_up) {
   Machine machine;
   machine.version_two("/slice/service/leaf");
