@@ -91,22 +91,6 @@ double merge_ratio_of(std::span<const double> speeds, std::span<const RankRates>
 
 constexpr double kAlikeSpeeds = 0.75;
 
-/// Gives values that differ by no more than measurements do their mean: then chance does not choose among their ranks.
-/// `alike`: the ratio from which on two values count as different.
-void level(std::vector<double>& values, double alike) {
-  std::vector<double*> order;
-  order.reserve(values.size());
-  for (double& value : values) order.push_back(&value);
-  std::ranges::sort(order, std::greater(), [](const double* value) { return *value; });
-  for (auto first = order.begin(); first != order.end();) {
-    const double least = alike * **first;
-    const auto end = std::find_if(first, order.end(), [least](const double* value) { return *value < least; });
-    double sum = 0;
-    for (auto one = first; one != end; ++one) sum += **one;
-    for (const double mean = sum / static_cast<double>(end - first); first != end; ++first) **first = mean;
-  }
-}
-
 /// A rate that is used only if it is known of all ranks.
 bool all_have(std::span<const RankRates> rates, double RankRates::*rate) {
   return std::ranges::all_of(rates, [rate](const RankRates& rank) { return rank.*rate > 0; });
@@ -147,6 +131,20 @@ partition::RunModel model_of(std::span<const double> speeds, const MeasuredJob& 
 }
 
 }  // namespace
+
+void level(std::vector<double>& values, double alike) {
+  std::vector<double*> order;
+  order.reserve(values.size());
+  for (double& value : values) order.push_back(&value);
+  std::ranges::sort(order, std::greater(), [](const double* value) { return *value; });
+  for (auto first = order.begin(); first != order.end();) {
+    const double least = alike * **first;
+    const auto end = std::find_if(first, order.end(), [least](const double* value) { return *value < least; });
+    double sum = 0;
+    for (auto one = first; one != end; ++one) sum += **one;
+    for (const double mean = sum / static_cast<double>(end - first); first != end; ++first) **first = mean;
+  }
+}
 
 Shares shares_by_rates(std::uint64_t records, std::span<const Work> work) {
   Shares shares = equal_shares(records, work.size());

@@ -48,6 +48,10 @@ struct RankRates {
 /// them.
 inline constexpr double kAlikeRates = 0.4;
 
+/// Gives values that differ by no more than measurements do their mean: then chance does not choose among their ranks.
+/// `alike`: the ratio to the greatest from which on a value counts as different.
+void level(std::vector<double>& values, double alike);
+
 /// What is known of all ranks of a job.
 struct MeasuredJob {
   std::vector<std::string> names{};    ///< host name of each rank
