@@ -100,13 +100,17 @@ Deadline patient_deadline_of(const char* call, const Patience& patience) {
   return {std::numeric_limits<double>::infinity(), "", std::move(note)};
 }
 
-/// Makes Open MPI send over TCP without asking the receiver first, which it does up to 64 KiB by default. Sizes that
-/// the user has set stay. MPICH has no such variables. Requires: no other thread runs.
+/// Makes Open MPI send over TCP without asking the receiver first, which it does up to 64 KiB by default, and through
+/// sockets that hold few bytes, which the system would let grow to megabytes. Sizes that the user has set stay. MPICH
+/// has no such variables. Requires: no other thread runs.
 void send_eagerly() {
   if (mpi_library() != MpiLibrary::kOpenMpi) return;
-  const std::string bytes = std::to_string(kEagerBytes);
-  for (const char* const name : {"OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_tcp_max_send_size"})
-    static_cast<void>(::setenv(name, bytes.c_str(), 0));
+  const auto set = [](const char* name, std::size_t bytes) {
+    static_cast<void>(::setenv(name, std::to_string(bytes).c_str(), 0));
+  };
+  set("OMPI_MCA_btl_tcp_eager_limit", kEagerBytes);
+  set("OMPI_MCA_btl_tcp_max_send_size", kEagerBytes);
+  set("OMPI_MCA_btl_tcp_sndbuf", kSocketBytes);
 }
 
 /// MPI itself. The object that starts MPI ends it.

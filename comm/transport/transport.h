@@ -40,6 +40,10 @@ class TransportAborted : public std::runtime_error {
 /// posted.
 inline constexpr std::size_t kEagerBytes = (std::size_t{1} << 20) + (std::size_t{32} << 10);
 
+/// Bytes that a socket holds until they are sent, where the transport lets us choose: what is sent next waits behind
+/// them.
+inline constexpr std::size_t kSocketBytes = std::size_t{128} << 10;
+
 /// The first tag of users; tags below are the communicator's own.
 inline constexpr int kFirstUserTag = 16;
 

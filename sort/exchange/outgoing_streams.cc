@@ -28,7 +28,14 @@ OutgoingStreams::OutgoingStreams(comm::Communicator& ranks, BlockSource& source,
     const std::uint64_t all = stream.blocks();
     const std::uint64_t credits = std::min(wire_.credits, all);
     to.expected_credits += all - credits;
-    streams_.push_back({.to = stream.to, .number = stream.number, .blocks = all, .left = all, .credits = credits});
+    // On one host, blocks do not wait in a socket.
+    const bool near = ranks_.host(stream.to) == ranks_.host(ranks_.rank());
+    streams_.push_back({.to = stream.to,
+                        .number = stream.number,
+                        .blocks = all,
+                        .left = all,
+                        .credits = credits,
+                        .most_in_flight = near ? wire_.credits : most_in_flight(wire_.credits)});
     blocks += all;
   }
   unfinished_ = blocks;
@@ -64,6 +71,7 @@ void OutgoingStreams::queue_all() {
 
 void OutgoingStreams::queue_if_ready(const Stream& stream) {
   if (stream.left == 0 || stream.credits == 0 || stream.in_flight[stream.next_block() % source_.depth()]) return;
+  if (stream.blocks_in_flight() >= stream.most_in_flight) return;
   ready_.emplace(stream.fraction_of(stream.next_block()), stream.order);
 }
 

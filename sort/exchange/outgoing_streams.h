@@ -36,6 +36,10 @@ inline constexpr std::uint64_t kInitialCredits = 2;
 /// Maximum credits of a new stream, if the memory of the planned blocks is divided into smaller ones.
 inline constexpr std::uint64_t kMaxCredits = 16;
 
+/// The blocks of a stream with `credits` to another host that may be in flight at a time. Credits to that host leave
+/// behind them, and if both hosts send, each one's credits would wait for the other's blocks.
+inline constexpr std::uint64_t most_in_flight(std::uint64_t credits) { return std::max<std::uint64_t>(2, credits / 4); }
+
 // Numbers in a message of credits that are no streams, if the receivers decide which ranges they merge.
 /// Plus a thread of the receiver: it begins the range whose number follows; the blocks of this range come next in all
 /// its streams.
@@ -123,10 +127,12 @@ class OutgoingStreams {
     std::uint64_t left = 0;      // blocks not sent yet
     std::uint64_t received = 0;  // number of blocks that were received
     std::uint64_t credits = 0;
+    std::uint64_t most_in_flight = 0;
     std::size_t order = 0;                      // rank among streams of which the same fraction is sent
     std::array<bool, kMaxCredits> in_flight{};  // whether block n is in flight, at n % depth
 
     std::uint64_t next_block() const { return blocks - left; }
+    std::uint64_t blocks_in_flight() const { return next_block() - received; }
     /// Whether blocks of the stream are in flight, and more will follow.
     bool is_under_way() const { return left > 0 && next_block() > received; }
     double fraction_of(std::uint64_t some) const {

@@ -68,9 +68,10 @@ TEST(CommMpirun, a_killed_rank_ends_the_job) {
 
 #if HETSORT_OPEN_MPI
 TEST(CommMpirun, blocks_leave_without_asking_unless_the_user_wants_it) {
-  EXPECT_EQ(job("sizes").out, "1081344 1081344\n3 ranks\n");
-  const Outcome set = Shell().run(HETSORT_MPIRUN " --mca btl_tcp_eager_limit 65536 -n 1 $H sizes");
-  EXPECT_EQ(set.out, "65536 1081344\n1 ranks\n");
+  EXPECT_EQ(job("sizes").out, "1081344 1081344 131072\n3 ranks\n");
+  const Outcome set =
+      Shell().run(HETSORT_MPIRUN " --mca btl_tcp_eager_limit 65536 --mca btl_tcp_sndbuf 0 -n 1 $H sizes");
+  EXPECT_EQ(set.out, "65536 1081344 0\n1 ranks\n");
 }
 #endif
 

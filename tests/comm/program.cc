@@ -35,7 +35,7 @@ std::size_t size_in_mpi(const char* name) {
   int level = 0;
   int index = -1;
   int count = 0;
-  std::size_t value = 0;
+  std::int64_t value = 0;  // of a size_t or, in little-endian, of an int
   MPI_T_cvar_handle handle = nullptr;
   const bool read = MPI_T_init_thread(MPI_THREAD_MULTIPLE, &level) == MPI_SUCCESS &&
                     MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS &&
@@ -43,7 +43,7 @@ std::size_t size_in_mpi(const char* name) {
                     MPI_T_cvar_read(handle, &value) == MPI_SUCCESS;
   if (!read) throw std::runtime_error(fmt::format("MPI does not report {}", name));
   MPI_T_finalize();
-  return value;
+  return static_cast<std::size_t>(value);
 }
 
 void sleep_for(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
@@ -61,7 +61,8 @@ void run(Communicator& ranks, const std::string& what, int rank, double seconds)
     if (what == "sleep") sleep_for(seconds);
   }
   if (what == "sizes" && ranks.rank() == rank)
-    fmt::print("{} {}\n", size_in_mpi("btl_tcp_eager_limit"), size_in_mpi("btl_tcp_max_send_size"));
+    fmt::print("{} {} {}\n", size_in_mpi("btl_tcp_eager_limit"), size_in_mpi("btl_tcp_max_send_size"),
+               size_in_mpi("btl_tcp_sndbuf"));
   const auto begin = Communicator::Clock::now();
   sum(ranks);
   if (what == "sleep" && ranks.rank() != rank)

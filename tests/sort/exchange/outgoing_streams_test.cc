@@ -27,8 +27,10 @@ constexpr std::uint64_t kSentCredits = 4;
 /// A source that returns one block again and again.
 class OneBlock : public BlockSource {
  public:
+  explicit OneBlock(std::atomic<std::uint64_t>& of_first) : of_first_(of_first) {}
   std::size_t depth() const override { return kSentCredits; }
   std::span<std::byte> next(std::size_t stream) override {
+    if (stream == 0) ++of_first_;
     std::vector<std::byte>& memory = memory_[stream][places_[stream]++ % kSentCredits];
     memory.resize(kSentBytes + kTrailerBytes);
     return std::span(memory).first(kSentBytes);
@@ -37,6 +39,7 @@ class OneBlock : public BlockSource {
  private:
   std::array<std::array<std::vector<std::byte>, kSentCredits>, 2> memory_;
   std::array<std::size_t, 2> places_{};
+  std::atomic<std::uint64_t>& of_first_;
 };
 
 class StreamReceiver {
@@ -61,47 +64,66 @@ class StreamReceiver {
   IncomingStreams streams_;
 };
 
-/// Until `blocks` of rank 2 have arrived, or 10 s are over.
-void wait_for(const std::atomic<std::uint64_t>& arrived, std::uint64_t blocks) {
+/// Until `some` counts `blocks`, or 10 s are over.
+void wait_for(const std::atomic<std::uint64_t>& some, std::uint64_t blocks) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (arrived < blocks && std::chrono::steady_clock::now() < end)
+  while (some < blocks && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-/// `first(ranks, tag, arrived)`: what rank 1 does.
+struct Counts {
+  std::atomic<std::uint64_t> sent{0};     // blocks to rank 1, received or not
+  std::atomic<std::uint64_t> arrived{0};  // blocks of rank 2
+};
+
+/// `first(ranks, tag, counts)`: what rank 1 does.
 template <typename First>
 void send_to_both(const First& first) {
   machinery::InProcessOptions options;
   options.communicator.mode = comm::ExchangeMode::kThread;
   options.rendezvous = 1;
-  std::atomic<std::uint64_t> arrived{0};
+  Counts counts;
   machinery::run_ranks(3, test_seed(), options, [&](comm::Communicator& ranks) {
     const int tag = ranks.take_tags(2);
     if (ranks.rank() == 0) {
-      OneBlock source;
+      OneBlock source(counts.sent);
       OutgoingStreams streams(ranks, source,
                               {{.to = 1, .number = 0, .parts = {{kSentBlocks, kSentBlocks}}},
                                {.to = 2, .number = 0, .parts = {{kSentBlocks, kSentBlocks}}}},
                               {tag, tag + 1, kSentCredits});
       streams.run();
     } else if (ranks.rank() == 1) {
-      first(ranks, tag, arrived);
+      first(ranks, tag, counts);
     } else {
       StreamReceiver receiver(ranks, tag);
-      while (receiver.next()) ++arrived;
+      while (receiver.next()) ++counts.arrived;
       receiver.finish();
     }
   });
-  EXPECT_EQ(arrived, kSentBlocks);
+  EXPECT_EQ(counts.arrived, kSentBlocks);
 }
 
 TEST(OutgoingStreams, a_stream_does_not_run_far_ahead_of_one_with_blocks_in_flight) {
-  send_to_both([](comm::Communicator& ranks, int tag, const std::atomic<std::uint64_t>& arrived) {
+  send_to_both([](comm::Communicator& ranks, int tag, const Counts& counts) {
     // Its blocks are in flight until it posts receives.
     constexpr std::uint64_t kMost = kSentCredits + 1;
-    wait_for(arrived, kMost);
+    wait_for(counts.arrived, kMost);
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    EXPECT_EQ(arrived, kMost);
+    EXPECT_EQ(counts.arrived, kMost);
+    StreamReceiver receiver(ranks, tag);
+    while (receiver.next()) {
+    }
+    receiver.finish();
+  });
+}
+
+TEST(OutgoingStreams, few_blocks_of_a_stream_are_in_flight_however_many_credits_it_has) {
+  EXPECT_EQ(most_in_flight(kInitialCredits), kInitialCredits);
+  EXPECT_EQ(most_in_flight(kMaxCredits), kMaxCredits / 4);
+  send_to_both([](comm::Communicator& ranks, int tag, const Counts& counts) {
+    wait_for(counts.sent, 2);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(counts.sent, 2);
     StreamReceiver receiver(ranks, tag);
     while (receiver.next()) {
     }
@@ -110,10 +132,10 @@ TEST(OutgoingStreams, a_stream_does_not_run_far_ahead_of_one_with_blocks_in_flig
 }
 
 TEST(OutgoingStreams, a_stream_does_not_wait_for_one_whose_receiver_takes_nothing) {
-  send_to_both([](comm::Communicator& ranks, int tag, const std::atomic<std::uint64_t>& arrived) {
+  send_to_both([](comm::Communicator& ranks, int tag, const Counts& counts) {
     StreamReceiver receiver(ranks, tag);  // has room for the first blocks, and grants no more
-    wait_for(arrived, kSentBlocks);
-    EXPECT_EQ(arrived, kSentBlocks);
+    wait_for(counts.arrived, kSentBlocks);
+    EXPECT_EQ(counts.arrived, kSentBlocks);
     while (receiver.next()) {
     }
     receiver.finish();
