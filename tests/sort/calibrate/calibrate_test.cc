@@ -107,6 +107,18 @@ TEST(Calibrate, a_link_is_measured_while_its_host_sends_and_receives) {
   EXPECT_NEAR(node.link_out, 15.5e6, 1e6);
 }
 
+TEST(Calibrate, links_of_one_kind_have_one_rate) {
+  World world = world_of({2e6, 2e6, 2e6, 2e6});
+  give_links(world, {100e6, 94e6, 70e6, 64e6});
+  const Calibration calibration = calibrate_world(world, 20).calibration;
+  EXPECT_NEAR(calibration.nodes[0].link_in, 97e6, 1e6);
+  EXPECT_NEAR(calibration.nodes[2].link_in, 67e6, 1e6);
+  for (const std::size_t first : {0, 2}) {
+    EXPECT_EQ(calibration.nodes[first].link_in, calibration.nodes[first + 1].link_in);
+    EXPECT_EQ(calibration.nodes[first].link_out, calibration.nodes[first + 1].link_out);
+  }
+}
+
 TEST(Calibrate, links_that_are_slower_in_sorts_are_predicted) {
   World world = world_of({2e6, 2e6, 2e6, 2e6});
   give_links(world, {125e6, 125e6, 31e6, 31e6});
