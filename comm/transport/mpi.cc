@@ -103,7 +103,7 @@ Deadline patient_deadline_of(const char* call, const Patience& patience) {
 /// Makes Open MPI send over TCP without asking the receiver first, which it does up to 64 KiB by default, and through
 /// sockets that hold few bytes, which the system would let grow to megabytes. Sizes that the user has set stay. MPICH
 /// has no such variables. Requires: no other thread runs.
-void send_eagerly() {
+void set_up_tcp() {
   if (mpi_library() != MpiLibrary::kOpenMpi) return;
   const auto set = [](const char* name, std::size_t bytes) {
     static_cast<void>(::setenv(name, std::to_string(bytes).c_str(), 0));
@@ -122,7 +122,7 @@ class Session {
     int level = needed(mode, false);
     int provided = MPI_THREAD_SINGLE;
     if (running == 0) {
-      send_eagerly();
+      set_up_tcp();
       const Deadline deadline = deadline_of("MPI_Init_thread", patience_);
       check(MPI_Init_thread(nullptr, nullptr, level, &provided), "MPI_Init_thread");
       ours_ = true;

@@ -39,7 +39,10 @@ io::Invitation unpack(const comm::Bytes& bytes) {
 
 }  // namespace
 
-Volume::Volume(VolumeRequest request, comm::Communicator& ranks) : request_(std::move(request)) { open(ranks); }
+Volume::Volume(VolumeRequest request, comm::Communicator& ranks) : request_(std::move(request)) {
+  if (!request_.shared) writers_on_host_ = static_cast<std::uint64_t>(ranks.ranks_on_host());
+  open(ranks);
+}
 
 void Volume::set_header_bytes(std::uint64_t bytes) { first_byte_ += bytes - std::exchange(header_bytes_, bytes); }
 
@@ -115,8 +118,9 @@ void Volume::reserve(std::uint64_t bytes) {
   if (!is_staged() && !joined_) return;
   const std::uint64_t size = header_bytes_ + bytes;
   const io::File& file = *files_.buffered;
+  if (bytes < kSmallOutputBytes) return;
   // Without syncing, the page cache is faster, if it has room: nothing waits for the disk.
-  if (bytes < kSmallOutputBytes || (!request_.options.sync && read_memory_limits().can_cache(bytes))) return;
+  if (!request_.options.sync && read_memory_limits().can_cache(writers_on_host_ * bytes)) return;
   backend_ = io::choose_write_backend(file, request_.access);
   if (backend_ == io::Backend::kBuffered) return;
   if (is_staged()) file.allocate(size);

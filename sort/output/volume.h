@@ -107,6 +107,7 @@ class Volume {
   std::optional<io::JoinedOutput> joined_;  // the part file that rank 0 staged
   io::File direct_;
   OutputFiles files_;
+  std::uint64_t writers_on_host_ = 1;  // ranks that write as much as this one
   bool stream_ = false;
   std::uint64_t first_byte_ = 0;
   std::uint64_t header_at_ = 0;
