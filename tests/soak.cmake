@@ -17,7 +17,8 @@ if(HETSORT_TESTS_UNDER_MPIRUN)
     $<TARGET_FILE:hetsort_comm_mpirun_test> --gtest_filter=*flipped_bit*)
   hetsort_soak("500 kills of processes, ranks and launchers, from start to end" HETSORT_TEST_KILLS=500
     $<TARGET_FILE:hetsort_mpirun_test> --gtest_filter=Kills.leave*)
-  hetsort_soak("200 jobs killed, by rank or launcher, and continued with 1 to 3 ranks" HETSORT_TEST_RANK_RESUMES=200
+  hetsort_soak("300 jobs of 2 to 4 ranks killed, by rank or launcher, and continued with 1 to 4 ranks"
+    HETSORT_TEST_RANK_RESUMES=300
     $<TARGET_FILE:hetsort_mpirun_test> --gtest_filter=JobWithCheckpoint*)
   hetsort_soak("200 launchers killed while they forward standard input" HETSORT_TEST_FORWARDS=200
     $<TARGET_FILE:hetsort_mpirun_test> --gtest_filter=Kills.of*)
@@ -27,9 +28,9 @@ if(HETSORT_TESTS_UNDER_MPIRUN)
 endif()
 hetsort_soak("500 sorts in each exchange mode, 1 to 8 ranks in one process" HETSORT_TEST_CASES=1500
   $<TARGET_FILE:hetsort_distributed_test> --gtest_filter=-*DistributedFault*)
-hetsort_soak("400 processes killed, 1 to 3 times each, and continued from their checkpoints" HETSORT_TEST_RESUMES=400
+hetsort_soak("500 processes killed, 1 to 3 times each, and continued from their checkpoints" HETSORT_TEST_RESUMES=500
   $<TARGET_FILE:hetsort_cli_test> --gtest_filter=SortWithCheckpoint*)
-hetsort_soak("6,000 bits flipped in runs, journals and unfinished outputs of checkpoints" HETSORT_TEST_KEPT_FLIPS=1000
+hetsort_soak("10,200 bits flipped in runs, journals and unfinished outputs of checkpoints" HETSORT_TEST_KEPT_FLIPS=1700
   $<TARGET_FILE:hetsort_sort_test> --gtest_filter=*RecordsAndLines.a*flipped*)
 hetsort_soak("200 bits flipped between write and publication" HETSORT_TEST_WRITE_FLIPS=200
   $<TARGET_FILE:hetsort_sort_test> --gtest_filter=VerifyOutput*)
