@@ -187,9 +187,13 @@ std::optional<Redeal> redeal_of(const PlannedSort& planned) {
   return planned.options.hooks.redeal;
 }
 
-/// Lets the checkpoint know in which file the output is written, if that file stays.
+/// Lets the checkpoint know in which file the output is written, if that file stays. Collective: the journal of rank 0
+/// says how many ranks may have left files, so it comes first.
 void keep_output(PlannedSort& planned) {
-  planned.checkpoint->begin(planned.plan.memory.spill_block_bytes);
+  const auto begin = [&] { planned.checkpoint->begin(planned.plan.memory.spill_block_bytes); };
+  if (planned.rank() == 0) begin();
+  planned.ranks.barrier();
+  if (planned.rank() != 0) begin();
   Volume& volume = planned.output.first_volume();
   const std::string kept = volume.kept_name();
   if (kept.empty()) return planned.checkpoint->forget_output();

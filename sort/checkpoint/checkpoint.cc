@@ -237,7 +237,7 @@ void Checkpoint::read_ranks() {
 }
 
 Checkpoint::~Checkpoint() {
-  if (block_bytes_ == 0) remove_file(journal_.path());
+  if (block_bytes_ == 0 && journal_.exists()) remove_file(journal_.path());
 }
 
 void Checkpoint::read_journal() {
@@ -284,7 +284,11 @@ void Checkpoint::add_part_of(int rank, const std::vector<std::string>& folders) 
     return;
   }
   const std::vector<std::string> lines = sort::read_journal(path);
-  const std::optional<JournalHeader> header = lines.empty() ? std::nullopt : read_header(lines.front());
+  if (lines.empty()) {  // its rank died when it had created the file
+    others_.push_back(std::move(part));
+    return;
+  }
+  const std::optional<JournalHeader> header = read_header(lines.front());
   if (!header || header->folders != folders.size() || facts_of(lines) != facts_) return;
   part.journal = identity_of(lines);
   part.block_bytes = header->block_bytes;
@@ -311,10 +315,13 @@ std::string Checkpoint::header(std::uint64_t block_bytes) const {
       fmt::format("{} {} {} {} {}", kFormat, facts_.size(), place_.folders.size(), block_bytes, place_.record_bytes);
   for (const SortFact& about : about_) text += fmt::format("\nabout {} {}", as_word(about.name), as_word(about.text));
   for (const SortFact& fact : facts_) text += fmt::format("\nfact {} {}", as_word(fact.name), as_word(fact.text));
+  // Ranks of earlier jobs may have left files, which the last job removes.
+  if (most_ranks_ > place_.ranks) text += fmt::format("\nranks {}", most_ranks_);
   return text + fmt::format("\nranks {}", place_.ranks);
 }
 
 void Checkpoint::begin(std::uint64_t block_bytes) {
+  journal_.create();
   if (block_bytes_ == block_bytes) {
     const std::vector<std::uint64_t> ranks = ranks_of(journal_.lines());
     if (std::ranges::count(ranks, static_cast<std::uint64_t>(place_.ranks)) == 0)

@@ -10,7 +10,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <span>
+#include <thread>
+#include <utility>
 
 #include "io/calls/system_calls.h"
 #include "io/checksum/checksum.h"
@@ -54,16 +57,22 @@ JournalText read_lines(const io::File& file) {
   return found;
 }
 
-/// Throws: RequestError if another process has a lock of `path`.
+/// Throws: RequestError if another process has a lock of `path` and keeps it.
 void lock(const io::File& file, const std::string& path, int kind) {
-  if (::flock(file.descriptor(), kind | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    throw RequestError(fmt::format("checkpoint {}: another sort uses it; wait for its end, or name another folder",
-                                   path.substr(0, path.rfind('/'))));
+  constexpr auto kDying = std::chrono::seconds(3);  // the kernel frees the memory of most processes in less
+  constexpr auto kPause = std::chrono::milliseconds(10);
+  const auto end = std::chrono::steady_clock::now() + kDying;
+  while (::flock(file.descriptor(), kind | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (std::chrono::steady_clock::now() > end)
+      throw RequestError(fmt::format("checkpoint {}: another sort uses it; wait for its end, or name another folder",
+                                     path.substr(0, path.rfind('/'))));
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 /// Opens and locks the file. Returns a closed File if its name was removed meanwhile. Throws: RequestError, io::Error.
-io::File open_locked(const std::string& path) {
-  io::File file = io::File::open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600, "open");
+io::File open_locked(const std::string& path, int create) {
+  io::File file = io::File::open(path, O_RDWR | create | O_CLOEXEC | O_NOFOLLOW, 0600, "open");
   lock(file, path, LOCK_EX);
   struct stat opened {};
   struct stat named {};
@@ -75,13 +84,25 @@ io::File open_locked(const std::string& path) {
 
 }  // namespace
 
-Journal::Journal(const std::string& path) {
+Journal::Journal(std::string path) : path_(std::move(path)) {
   // A sort that ends removes its journal, perhaps between the opening and the lock.
-  while (!file_.is_open()) file_ = open_locked(path);
+  while (!file_.is_open()) {
+    try {
+      file_ = open_locked(path_, 0);
+    } catch (const io::Error& error) {
+      const std::string folder = path_.substr(0, path_.rfind('/'));
+      if (error.error_number() != ENOENT || io::kind_at(folder) != io::FileKind::kDirectory) throw;
+      return;
+    }
+  }
   JournalText found = read_lines(file_);
   lines_ = std::move(found.lines);
   damaged_lines_ = found.damaged_lines;
   end_ = found.bytes;
+}
+
+void Journal::create() {
+  while (!file_.is_open()) file_ = open_locked(path_, O_CREAT);
 }
 
 void Journal::append(std::string_view lines) {
@@ -98,7 +119,7 @@ void Journal::append(std::string_view lines) {
 }
 
 void Journal::clear() {
-  file_.truncate(0);
+  if (file_.is_open()) file_.truncate(0);
   lines_.clear();
   damaged_lines_ = 0;
   end_ = 0;

@@ -20,22 +20,26 @@ namespace hetsort::sort {
 /// Thread safety: one thread at a time.
 class Journal {
  public:
-  /// Opens the file, or creates it, and locks it. Throws: RequestError if another process has locked it; io::Error.
-  explicit Journal(const std::string& path);
+  /// Opens and locks the file, if there is one. A lock that another process has is waited for: of a process that was
+  /// killed it stays until the memory of this process is free. Throws: RequestError if the lock stays; io::Error.
+  explicit Journal(std::string path);
 
-  const std::string& path() const { return file_.name(); }
+  const std::string& path() const { return path_; }
+  bool exists() const { return file_.is_open(); }
   /// The whole lines that were there, without their checksums.
   const std::vector<std::string>& lines() const { return lines_; }
   /// The number of lines that were there and have a wrong checksum; the last line does not count.
   std::size_t damaged_lines() const { return damaged_lines_; }
-  /// Adds a line, or several that are separated by newlines. They are on the disk at the end. Throws: io::Error.
+  /// Creates and locks the file, if there was none. Throws: RequestError if another process has it now; io::Error.
+  void create();
+  /// Adds a line, or several that are separated by newlines. They are on the disk at the end. Requires: a file. Throws:
+  /// io::Error.
   void append(std::string_view lines);
   /// Removes all lines. Throws: io::Error.
   void clear();
 
  private:
-  void read();
-
+  std::string path_;
   io::File file_;
   std::vector<std::string> lines_;
   std::size_t damaged_lines_ = 0;

@@ -6,11 +6,13 @@
 #include "sort/checkpoint/checkpoint.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "io/calls/system_calls.h"
@@ -326,6 +328,17 @@ TEST_F(CheckpointTest, serves_one_sort_at_a_time) {
   end_before_merge();
   const Journal held(journal());
   expect_refused(options(), "another sort uses it");
+}
+
+TEST_F(CheckpointTest, waits_for_a_process_that_is_dying) {
+  end_before_merge();
+  std::optional<Journal> held(journal());
+  std::thread dying([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    held.reset();
+  });
+  expect_success(options());
+  dying.join();
 }
 
 TEST_F(CheckpointTest, with_larger_blocks_than_memory_has_room_for_is_refused) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sort/checkpoint/divide_runs.h"
+#include "sort/checkpoint/journal.h"
 #include "sort/input/rank_path.h"
 #include "tests/sort/ranks.h"
 #include "tests/sort/support.h"
@@ -30,8 +31,10 @@ void PrintTo(const OtherRanksJob& job, std::ostream* stream) {
 /// What a sort is to do.
 struct Attempt {
   int ranks = 1;
-  std::string failing{};  ///< the last rank fails when this phase begins
+  std::string failing{};     ///< the last rank fails when this phase begins
+  bool first_fails = false;  ///< rank 0 fails instead
   std::uint64_t memory_mib = 8;
+  std::uint64_t block_bytes = 0;        ///< size of spilled blocks; 0 = as planned
   std::vector<std::uint64_t> speeds{};  ///< how fast the ranks are; none = equal
 };
 
@@ -61,6 +64,7 @@ class OtherRanks : public testing::TestWithParam<OtherRanksJob> {
       options.spill.directories = rank_paths(options.checkpoint.folders, ranks);
       options.memory_bytes = attempt.memory_mib << 20;
       options.threads = 2;
+      options.hooks.block_bytes = attempt.block_bytes;
       options.output.sync = false;
       if (!attempt.speeds.empty())
         options.shares.output = [&](const RecordsToShare& what) {
@@ -74,7 +78,7 @@ class OtherRanks : public testing::TestWithParam<OtherRanksJob> {
           shares.records.back() += left;
           return shares;
         };
-      if (ranks.rank() == attempt.ranks - 1)
+      if (ranks.rank() == (attempt.first_fails ? 0 : attempt.ranks - 1))
         options.hooks.on_phase = [&](const std::string& begun) {
           if (begun == attempt.failing) throw std::runtime_error("ended by the test");
         };
@@ -101,9 +105,14 @@ class OtherRanks : public testing::TestWithParam<OtherRanksJob> {
 
   /// Tears the last line of each journal: its run or piece does not count any more.
   void lose_last_lines() const {
+    for (const std::string& path : journals()) std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+  }
+
+  std::vector<std::string> journals() const {
+    std::vector<std::string> paths;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(kept_.path()))
-      if (entry.path().extension() == ".journal")
-        std::filesystem::resize_file(entry.path(), std::filesystem::file_size(entry.path()) - 1);
+      if (entry.path().extension() == ".journal") paths.push_back(entry.path());
+    return paths;
   }
 
   std::size_t files_kept() const {
@@ -171,6 +180,30 @@ TEST_P(OtherRanks, begin_anew_on_demand_and_leave_nothing) {
   EXPECT_FALSE(sort({.ranks = 1, .failing = "publish"}));
   EXPECT_GT(folder_.names().size(), 2U) << "the unfinished output stays";
   expect_success({.ranks = 2});
+}
+
+TEST_P(OtherRanks, remove_the_journal_of_a_rank_that_died_before_it_wrote_a_line) {
+  EXPECT_FALSE(sort({.ranks = 3, .failing = "exchange"}));
+  std::filesystem::resize_file((GetParam().own_folders ? kept_ / "of.2" : kept_.path()) + "/hetsort.2.journal", 0);
+  expect_success({.ranks = 2});
+}
+
+TEST_P(OtherRanks, remove_files_of_all_earlier_jobs_after_one_that_began_anew) {
+  EXPECT_FALSE(sort({.ranks = 4, .failing = "exchange"}));
+  for (const std::string& path : journals()) {
+    Journal journal(path);
+    const std::vector<std::string> lines = journal.lines();
+    journal.clear();
+    for (const std::string& line : lines)
+      if (!line.starts_with("run ")) journal.append(line);
+  }
+  EXPECT_FALSE(sort({.ranks = 1, .failing = "merge_runs", .block_bytes = 20'000}));
+  expect_success({.ranks = 1});
+}
+
+TEST_P(OtherRanks, write_nothing_before_rank_0_has_said_how_many_they_are) {
+  EXPECT_FALSE(sort({.ranks = 3, .failing = "form_runs", .first_fails = true}));
+  EXPECT_EQ(files_kept(), 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, OtherRanks,
