@@ -203,6 +203,7 @@ std::optional<KeptOutput> kept_output(const std::string& folder, int rank) {
   const std::string path = journal_path(folder, rank);
   std::optional<KeptOutput> kept;
   if (io::kind_at(path) != io::FileKind::kRegular) return kept;
+  const io::File locked = open_unused_journal(path);
   for (const std::string& line : read_journal(path))
     if (std::optional<KeptOutput> found = read_kept(line)) kept = std::move(found);
   return kept;
@@ -278,7 +279,7 @@ void Checkpoint::add_part_of(int rank, const std::vector<std::string>& folders) 
   if (path == journal_.path() || io::kind_at(path) != io::FileKind::kRegular) return;
   OtherPart part{.folders = folders, .rank = rank};
   const bool is_mine_to_remove = rank >= place_.ranks;
-  if (is_mine_to_remove) part.lock = open_journal_of_others(path);
+  if (is_mine_to_remove) part.lock = open_unused_journal(path);
   if (place_.restart) {
     if (is_mine_to_remove) remove_part(folders, rank);
     return;

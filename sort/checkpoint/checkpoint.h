@@ -170,7 +170,8 @@ class Checkpoint {
   std::mutex mutex_;  // guards the journal
 };
 
-/// The file of the unfinished output that the journal of `rank` in `folder` names; nothing if there is none.
+/// The file of the unfinished output that the journal of `rank` in `folder` names; nothing if there is none. Waits
+/// until no other process has the journal. Throws: RequestError if one keeps it; io::Error.
 std::optional<KeptOutput> kept_output(const std::string& folder, int rank);
 
 /// The line of a run in the journal, and the run of such a line; false if it is none.

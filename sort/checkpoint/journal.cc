@@ -127,7 +127,7 @@ void Journal::clear() {
 
 std::vector<std::string> read_journal(const std::string& path) { return read_lines(io::File::open_read(path)).lines; }
 
-io::File open_journal_of_others(const std::string& path) {
+io::File open_unused_journal(const std::string& path) {
   io::File file = io::File::open_read(path);
   lock(file, path, LOCK_SH);
   return file;

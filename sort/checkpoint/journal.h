@@ -49,9 +49,9 @@ class Journal {
 /// The whole lines of a journal that another process may be writing. Throws: io::Error.
 std::vector<std::string> read_journal(const std::string& path);
 
-/// Opens the journal of a rank that this job does not have, and keeps away sorts that have it until the file is closed.
-/// Throws: RequestError if one has it; io::Error.
-io::File open_journal_of_others(const std::string& path);
+/// Opens a journal and keeps away sorts that would write to it until the file is closed. Throws: RequestError if one
+/// has it and keeps it; io::Error.
+io::File open_unused_journal(const std::string& path);
 
 /// `text` as one word: what is not printable, spaces and percent signs become %XX.
 std::string as_word(std::string_view text);

@@ -144,11 +144,11 @@ void keep_apart(const Output& output, const SortOptions& options, Input& input) 
 /// The name of the file in which the unfinished output of a checkpoint lies; empty text for a new one, nothing if none
 /// is kept.
 std::optional<std::string> unfinished_output(const SortOptions& options, const comm::Communicator& ranks) {
-  // The sum of all CRCs cannot be continued.
-  if (options.checkpoint.folders.empty() || options.output.checksum) return std::nullopt;
-  if (options.checkpoint.restart) return "";
+  if (options.checkpoint.folders.empty()) return std::nullopt;
+  // This waits for a process that is dying, so that its unfinished output is nobody's when it is looked for.
   const auto kept = kept_output(rank_path(options.checkpoint.folders.front(), ranks), ranks.rank());
-  return kept ? kept->name : "";
+  if (options.output.checksum) return std::nullopt;  // the sum of all CRCs cannot be continued
+  return kept && !options.checkpoint.restart ? kept->name : "";
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 // flip in what was kept, and with inputs and keys that have changed. HETSORT_TEST_KEPT_FLIPS sets how many bits flip.
 #include "sort/checkpoint/checkpoint.h"
 
+#include <sys/file.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -330,11 +332,14 @@ TEST_F(CheckpointTest, serves_one_sort_at_a_time) {
   expect_refused(options(), "another sort uses it");
 }
 
-TEST_F(CheckpointTest, waits_for_a_process_that_is_dying) {
-  end_before_merge();
+TEST_P(RecordsAndLines, a_process_that_is_dying_is_waited_for) {
+  end_in("publish", options());
+  io::File output = io::File::open_read(unfinished_output());
+  ASSERT_EQ(::flock(output.descriptor(), LOCK_EX), 0);
   std::optional<Journal> held(journal());
   std::thread dying([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    output.close();
     held.reset();
   });
   expect_success(options());
