@@ -65,7 +65,7 @@ sort::DiskRates CalibrationBench::measure_disk(double seconds) {
 
 std::vector<double> CalibrationBench::transfer(const std::vector<sort::Flow>& flows) {
   std::vector<double> seconds;
-  for (const sort::FlowTime& time : sort::transfer_flows(ranks_, tag_, flows)) seconds.push_back(time.all);
+  for (const sort::FlowTime& time : sort::transfer_flows(ranks_, tag_, flows).flows) seconds.push_back(time.all);
   return seconds;
 }
 

@@ -63,6 +63,7 @@ void describe(Fields& fields, Measured& measured) {
   fields("processors", measured.processors);
   fields("form_seconds_per_record", measured.form_seconds);
   fields("merge_seconds_per_record", measured.merge_seconds);
+  fields.if_any("message_seconds_per_byte", measured.message_seconds);
   fields.rate("link_in_bytes_per_second", measured.link_in);
   fields.rate("link_out_bytes_per_second", measured.link_out);
   fields.rate("disk_write_bytes_per_second", measured.disk_write);

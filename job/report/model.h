@@ -68,9 +68,10 @@ struct TakenPart {
 /// What `auto` measured of a rank. Costs are processor seconds of a thread; rates are bytes per second, empty if they
 /// were not measured.
 struct MeasuredRank {
-  double processors = 0;     ///< number of threads that run at a time: a fraction under a quota
-  double form_seconds = 0;   ///< cost of forming a record into a run
-  double merge_seconds = 0;  ///< cost of merging and writing a record
+  double processors = 0;                    ///< number of threads that run at a time: a fraction under a quota
+  double form_seconds = 0;                  ///< cost of forming a record into a run
+  double merge_seconds = 0;                 ///< cost of merging and writing a record
+  std::optional<double> message_seconds{};  ///< cost of sending or receiving a byte
   std::optional<double> link_in{};
   std::optional<double> link_out{};
   std::optional<double> disk_write{};

@@ -87,6 +87,7 @@ std::optional<MeasuredRank> measured_of(const sort::MeasuredJob& job, int rank) 
   return MeasuredRank{.processors = rates.processors,
                       .form_seconds = rates.form_seconds,
                       .merge_seconds = rates.merge_seconds,
+                      .message_seconds = known(rates.message_seconds),
                       .link_in = known(rates.link_in),
                       .link_out = known(rates.link_out),
                       .disk_write = known(rates.disk_write)};

@@ -10,6 +10,7 @@
 
 #include "io/stopwatch.h"
 #include "sort/failure/report_failure.h"
+#include "sort/machine/processor_quota.h"
 #include "sort/model/wait_point.h"
 
 namespace hetsort::sort {
@@ -45,7 +46,7 @@ class Transfer {
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  std::vector<FlowTime> run(const std::vector<Flow>& flows) {
+  FlowTimes run(const std::vector<Flow>& flows) {
     std::vector<FlowState*> of_flow(flows.size());
     for (std::size_t i = 0; i < flows.size(); ++i) {
       const bool sends = flows[i].from == ranks_.rank();
@@ -60,6 +61,7 @@ class Transfer {
       for (FlowBuffer& buffer : state->buffers)
         buffer.block.resize(std::min(state->to_start, FlowState::kMessageBytes));
     ranks_.barrier();
+    const double used_before = processor_seconds();
     try {
       transfer();
     } catch (const std::exception& error) {
@@ -68,9 +70,9 @@ class Transfer {
       ranks_.drain();
       throw;
     }
-    std::vector<FlowTime> times(flows.size());
+    FlowTimes times{std::vector<FlowTime>(flows.size()), processor_seconds() - used_before};
     for (std::size_t i = 0; i < flows.size(); ++i)
-      if (of_flow[i] != nullptr && !of_flow[i]->sends) times[i] = of_flow[i]->time;
+      if (of_flow[i] != nullptr && !of_flow[i]->sends) times.flows[i] = of_flow[i]->time;
     return times;
   }
 
@@ -156,7 +158,7 @@ class Transfer {
 
 }  // namespace
 
-std::vector<FlowTime> transfer_flows(comm::Communicator& ranks, int tag, const std::vector<Flow>& flows) {
+FlowTimes transfer_flows(comm::Communicator& ranks, int tag, const std::vector<Flow>& flows) {
   return Transfer(ranks, tag).run(flows);
 }
 

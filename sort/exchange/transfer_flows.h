@@ -25,9 +25,15 @@ struct FlowTime {
   std::uint64_t half_bytes = 0;  ///< how many had arrived then
 };
 
-/// Transfers all flows at the same time. The flows of this rank use messages of `tag` and `tag` + 1. Returns the times
-/// of each flow to this rank; 0 for flows to others. Requires: all flows have bytes; at most one from one rank to
-/// another. Collective. Allocates: at most 512 KiB for each of these flows. Throws: PeerFailed.
-std::vector<FlowTime> transfer_flows(comm::Communicator& ranks, int tag, const std::vector<Flow>& flows);
+/// What a rank saw of some flows.
+struct FlowTimes {
+  std::vector<FlowTime> flows;   ///< times of each flow to this rank; 0 for flows to others
+  double processor_seconds = 0;  ///< used by this process meanwhile
+};
+
+/// Transfers all flows at the same time. The flows of this rank use messages of `tag` and `tag` + 1. Requires: all
+/// flows have bytes; at most one from one rank to another. Collective. Allocates: at most 512 KiB for each flow of this
+/// rank. Throws: PeerFailed.
+FlowTimes transfer_flows(comm::Communicator& ranks, int tag, const std::vector<Flow>& flows);
 
 }  // namespace hetsort::sort

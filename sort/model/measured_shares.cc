@@ -89,6 +89,19 @@ double merge_ratio_of(std::span<const double> speeds, std::span<const RankRates>
   return median_or(std::move(ratios), kMergeRatio);
 }
 
+/// Lets ranks that were not measured be as fast as those that were, compared with their rehearsals.
+void use_rehearsals(std::span<const Work> work, std::span<const RankRates> rates, std::vector<double>& speeds) {
+  const auto rehearsed = [&](std::size_t rank) {
+    return rates[rank].form_seconds > 0 ? rates[rank].processors / rates[rank].form_seconds : 0;
+  };
+  std::vector<double> ratios;
+  for (std::size_t rank = 0; rank < rates.size(); ++rank)
+    if (is_measured(work[rank]) && rehearsed(rank) > 0) ratios.push_back(speeds[rank] / rehearsed(rank));
+  const double ratio = median_or(std::move(ratios), 0);
+  for (std::size_t rank = 0; rank < rates.size(); ++rank)
+    if (!is_measured(work[rank]) && ratio * rehearsed(rank) > 0) speeds[rank] = ratio * rehearsed(rank);
+}
+
 constexpr double kAlikeSpeeds = 0.75;
 
 /// A rate that is used only if it is known of all ranks.
@@ -105,12 +118,21 @@ std::vector<double> levelled(std::span<const RankRates> rates, double RankRates:
   return values;
 }
 
-/// The run as far as it was measured. What messages cost the processor is left out: their time in a short transfer is
-/// mostly that of waking up. `speeds`: records that each rank forms into runs in a second.
+/// How many seconds a second of processor time takes on a rank of median speed, divided by its time for forming a
+/// record.
+double stretch_ratio_of(std::span<const double> speeds, std::span<const RankRates> rates) {
+  std::vector<double> ratios;
+  for (std::size_t rank = 0; rank < rates.size(); ++rank) ratios.push_back(speeds[rank] / rates[rank].processors);
+  return median_or(std::move(ratios), 0);
+}
+
+/// The run as far as it was measured. `speeds`: records that each rank forms into runs in a second.
 partition::RunModel model_of(std::span<const double> speeds, const MeasuredJob& job) {
   const bool links = all_have(job.rates, &RankRates::link_in) && all_have(job.rates, &RankRates::link_out);
   const bool disks = all_have(job.rates, &RankRates::disk_write);
   const double merge_ratio = merge_ratio_of(speeds, job.rates);
+  const double stretch_ratio = stretch_ratio_of(speeds, job.rates);
+  const std::vector<double> message_seconds = levelled(job.rates, &RankRates::message_seconds);
   const std::vector<double> link_in = levelled(job.rates, &RankRates::link_in);
   const std::vector<double> link_out = levelled(job.rates, &RankRates::link_out);
   const std::vector<double> disk_write = levelled(job.rates, &RankRates::disk_write);
@@ -123,6 +145,10 @@ partition::RunModel model_of(std::span<const double> speeds, const MeasuredJob& 
     const double form_seconds = 1 / speeds[rank];
     resources.sort = partition::linear_cost(form_seconds);
     resources.merge_seconds = merge_ratio * form_seconds;
+    if (links) {
+      const double seconds = message_seconds[rank] * stretch_ratio * form_seconds;
+      resources.message = {.in = seconds, .out = seconds};
+    }
     if (links) resources.rates.link_in = link_in[rank];
     if (links) resources.rates.link_out = link_out[rank];
     if (disks) resources.rates.disk_write = disk_write[rank];
@@ -163,8 +189,9 @@ MeasuredShares shares_by_rates(std::span<const Work> work, const MeasuredJob& jo
   const std::uint64_t records = std::accumulate(job.input.begin(), job.input.end(), std::uint64_t{0});
   MeasuredShares found{equal_shares(records, work.size())};
   found.shares.strategy = "auto";
-  const std::vector<double> speeds = speeds_of(work);
+  std::vector<double> speeds = speeds_of(work);
   if (speeds.empty()) return found;
+  use_rehearsals(work, job.rates, speeds);
   const partition::RunModel model = model_of(speeds, job);
   const std::vector<std::int64_t> input(job.input.begin(), job.input.end());
   const std::vector<std::int64_t> output = partition::best_output(model, input);

@@ -36,10 +36,11 @@ Shares shares_by_rates(std::uint64_t records, std::span<const Work> work);
 
 /// What was measured of a rank beside its work; 0 = not measured.
 struct RankRates {
-  double form_seconds = 0;   ///< processor seconds in which a thread forms a record into a run, rehearsed
-  double merge_seconds = 0;  ///< likewise, to merge and write it
-  double processors = 1;     ///< number of threads that run at a time: a fraction under a quota
-  double link_in = 0;        ///< bytes per second of the host's link in an exchange; likewise the next two
+  double form_seconds = 0;     ///< processor seconds in which a thread forms a record into a run, rehearsed
+  double merge_seconds = 0;    ///< likewise, to merge and write it
+  double message_seconds = 0;  ///< processor seconds in which the host sends or receives a byte over its link
+  double processors = 1;       ///< number of threads that run at a time: a fraction under a quota
+  double link_in = 0;          ///< bytes per second of the host's link in an exchange; likewise the next two
   double link_out = 0;
   double disk_write = 0;  ///< rate of the disk that the output is written to, if the run waits for it
 };

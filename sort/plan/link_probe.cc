@@ -60,8 +60,9 @@ class Rounds {
   RoundTime run(std::size_t round, std::uint64_t bytes) {
     for (Flow& flow : rounds_[round]) flow.bytes = bytes;
     const double stopped_before = std::exchange(stopped_seconds_, throttled_seconds());
-    const std::vector<FlowTime> times = transfer_flows(ranks_, tag_, rounds_[round]);
-    return {*std::ranges::max_element(times, {}, &FlowTime::all), throttled_seconds() > stopped_before ? 1U : 0U};
+    const FlowTimes times = transfer_flows(ranks_, tag_, rounds_[round]);
+    return {*std::ranges::max_element(times.flows, {}, &FlowTime::all), throttled_seconds() > stopped_before ? 1U : 0U,
+            times.processor_seconds};
   }
 
   /// Adds all rounds but the first once more.
@@ -84,7 +85,8 @@ class Rounds {
 std::vector<std::vector<RoundTime>> gather_possible(const std::vector<RoundTime>& mine, comm::Communicator& ranks) {
   constexpr double kMaxSeconds = 1e15;
   const auto is_possible = [](const RoundTime& round) {
-    return round.time.half >= 0 && round.time.half <= round.time.all && round.time.all <= kMaxSeconds;
+    return round.time.half >= 0 && round.time.half <= round.time.all && round.time.all <= kMaxSeconds &&
+           round.processor_seconds >= 0 && round.processor_seconds <= kMaxSeconds;
   };
   std::vector<std::vector<RoundTime>> all = ranks.all_gather_lists(mine);
   for (const std::vector<RoundTime>& one : all)
@@ -161,16 +163,33 @@ std::vector<double> rates_of_flows(std::span<const std::vector<Flow>> rounds,
   return rates;
 }
 
+std::vector<double> message_seconds_of(std::span<const std::vector<Flow>> rounds,
+                                       const std::vector<std::vector<RoundTime>>& times) {
+  std::vector<double> least(times.size(), 0.0);
+  for (std::size_t round = 1; round < rounds.size(); ++round) {
+    std::vector<double> bytes(times.size(), 0.0);
+    for (const Flow& flow : rounds[round])
+      for (const int end : {flow.from, flow.to})
+        bytes[static_cast<std::size_t>(end)] += static_cast<double>(flow.bytes);
+    for (std::size_t rank = 0; rank < times.size(); ++rank) {
+      if (bytes[rank] <= 0) continue;
+      const double seconds = times[rank][round].processor_seconds / bytes[rank];
+      least[rank] = least[rank] > 0 ? std::min(least[rank], seconds) : seconds;
+    }
+  }
+  return least;
+}
+
 bool links_differ(std::span<const double> rates, std::span<const int> hosts) {
   const auto rate = [rates](int host) { return rates[static_cast<std::size_t>(host)]; };
   const auto [slowest, fastest] = std::ranges::minmax(hosts, {}, rate);
   return rate(slowest) < kAlikeRates * rate(fastest);
 }
 
-std::vector<double> probe_links(const ProbeSize& size, double processor_seconds, comm::Communicator& ranks) {
+std::vector<ProbedLink> probe_links(const ProbeSize& size, double processor_seconds, comm::Communicator& ranks) {
   const std::vector<int> hosts = first_ranks_of_hosts(ranks);
   const std::size_t others = hosts.size() - 1;
-  if (others == 0 || size.rounds == 0) return std::vector<double>(static_cast<std::size_t>(ranks.size()), 0.0);
+  if (others == 0 || size.rounds == 0) return std::vector<ProbedLink>(static_cast<std::size_t>(ranks.size()));
   // Neighbours may share a switch, so the distances are spread over all hosts.
   const std::size_t step = std::max<std::size_t>(1, others / static_cast<std::size_t>(size.rounds));
   std::vector<std::vector<Flow>> circles;
@@ -189,11 +208,14 @@ std::vector<double> probe_links(const ProbeSize& size, double processor_seconds,
     if (doubts == size.doubts || !links_differ(rates, hosts) || slowest_of(all) > kMoment) break;
     rounds.add_again();
   }
+  const std::vector<double> message_seconds = message_seconds_of(rounds.flows(), all);
+  std::vector<ProbedLink> links;
   for (int rank = 0; rank < ranks.size(); ++rank) {
     const auto speaks = std::ranges::find_if(hosts, [&](int first) { return ranks.host(first) == ranks.host(rank); });
-    rates[static_cast<std::size_t>(rank)] = rates[static_cast<std::size_t>(*speaks)];
+    const auto speaker = static_cast<std::size_t>(*speaks);
+    links.push_back({rates[speaker], message_seconds[speaker]});
   }
-  return rates;
+  return links;
 }
 
 }  // namespace hetsort::sort

@@ -45,6 +45,7 @@ ProbeSize probe_size(std::uint64_t input_bytes, int hosts);
 struct RoundTime {
   FlowTime time{};                ///< times of the flow that it received; 0 if there was none
   std::uint64_t was_stopped = 0;  ///< 1 if a quota stopped the rank in this round or the one before
+  double processor_seconds = 0;   ///< used by the rank
 };
 
 /// Bytes per second of the link of each rank, from all rounds but the first, which shows how much the others may
@@ -56,17 +57,29 @@ struct RoundTime {
 std::vector<double> rates_of_flows(std::span<const std::vector<Flow>> rounds,
                                    const std::vector<std::vector<RoundTime>>& times);
 
+/// Processor seconds in which each rank sends or receives a byte, in the cheapest round but the first; 0 for ranks that
+/// do neither. Most of them are those of packets and of waking up for them, so links with small packets cost more.
+std::vector<double> message_seconds_of(std::span<const std::vector<Flow>> rounds,
+                                       const std::vector<std::vector<RoundTime>>& times);
+
 /// Whether the link of one of these ranks is clearly slower than that of another. Requires: a host.
 bool links_differ(std::span<const double> rates, std::span<const int> hosts);
 
 /// The first rank of each host.
 std::vector<int> first_ranks_of_hosts(const comm::Communicator& ranks);
 
-/// Bytes per second of the link of each rank's host, in rank order; the same on all ranks; 0 = not measured. Most links
+/// What was measured of the link of a rank's host; 0 = not measured.
+struct ProbedLink {
+  double rate = 0;             ///< bytes per second
+  double message_seconds = 0;  ///< processor seconds to send or receive a byte
+  bool operator==(const ProbedLink&) const = default;
+};
+
+/// The link of each rank's host, in rank order; the same on all ranks. Most links
 /// are alike in both directions, so they are measured together: a thread that waits for a processor makes one of them
 /// look slow. `processor_seconds`: the time that the processors of all ranks need for the whole run, the same on
 /// all ranks. Collective. Requires: another mode than inline, in which waiting threads move messages. Throws:
 /// PeerFailed; std::runtime_error for impossible rates.
-std::vector<double> probe_links(const ProbeSize& size, double processor_seconds, comm::Communicator& ranks);
+std::vector<ProbedLink> probe_links(const ProbeSize& size, double processor_seconds, comm::Communicator& ranks);
 
 }  // namespace hetsort::sort

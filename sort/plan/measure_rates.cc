@@ -14,9 +14,9 @@ namespace hetsort::sort {
 
 namespace {
 
-// The part of the rate of a short transfer that links reach in an exchange, where queues in both directions fill: 0.6
-// to 0.9 over gigabit links.
-constexpr double kReached = 0.75;
+// The part of the rate of a short transfer that links reach in an exchange, where queues in both directions fill: 0.7
+// to 0.9 over links of 250 Mb/s and 1 Gb/s.
+constexpr double kReached = 0.8;
 constexpr double kLineRate = 250e6;  // bytes of lines that a processor sorts in a second, about
 
 /// The seconds in which the processors of all ranks can sort the input. Collective.
@@ -52,15 +52,17 @@ RankRates measure_rates(const ProbeSize& size, const SortOptions& options, comm:
     rates.merge_seconds = costs.merge_seconds;
   }
   const double seconds = seconds_of_all(size.input_bytes, bytes_per_second, ranks);
-  rates.link_in = rates.link_out = kReached * probe_links(size, seconds, ranks)[static_cast<std::size_t>(ranks.rank())];
+  const ProbedLink link = probe_links(size, seconds, ranks)[static_cast<std::size_t>(ranks.rank())];
+  rates.link_in = rates.link_out = kReached * link.rate;
+  rates.message_seconds = link.message_seconds;
   return rates;
 }
 
 void check_rates(std::span<const RankRates> rates) {
   constexpr double kMost = 1e15;
   for (const RankRates& rank : rates)
-    for (const double value :
-         {rank.form_seconds, rank.merge_seconds, rank.processors, rank.link_in, rank.link_out, rank.disk_write})
+    for (const double value : {rank.form_seconds, rank.merge_seconds, rank.message_seconds, rank.processors,
+                               rank.link_in, rank.link_out, rank.disk_write})
       if (!(value >= 0 && value <= kMost))
         throw std::runtime_error("a rank reports an impossible rate: network or memory changed it");
 }

@@ -36,15 +36,15 @@ ProbeSize size_of_probe(const PlannedSort& planned) {
 
 void start_disk_probe(PlannedSort& planned) {
   const Output& output = planned.output;
-  // Disks of ranks that spill are busy: they would be measured too slow.
-  if (planned.measured.rates.empty() || !planned.options.output.sync || !output.is_staged() ||
-      planned.plan.any_rank_spills)
-    return;
-  // A disk that records are read from meanwhile gets less to do.
+  if (planned.measured.rates.empty() || !planned.options.output.sync || !output.is_staged()) return;
+  // A disk that takes runs or that is read meanwhile gets less to do. It seems slower than it is, but such a disk has
+  // more to do in the exchange, too.
   constexpr std::uint64_t kIdlePart = 4;
-  constexpr std::uint64_t kBusyPart = 64;
+  constexpr std::uint64_t kSpillingPart = 8;
+  constexpr std::uint64_t kReadingPart = 32;
   constexpr std::uint64_t kMost = std::uint64_t{64} << 20;
-  const std::uint64_t part = planned.input.backend() == io::Backend::kBuffered ? kIdlePart : kBusyPart;
+  const std::uint64_t written = planned.plan.spills ? kSpillingPart : kIdlePart;
+  const std::uint64_t part = planned.input.backend() == io::Backend::kBuffered ? written : kReadingPart;
   const std::uint64_t share = planned.shares.records[planned.rank()] * planned.options.layout.record_bytes;
   planned.disk_probe = std::make_unique<WritingProbe>(output.first_volume().folder(), std::min(share / part, kMost));
 }

@@ -25,7 +25,7 @@ TEST(TransferFlows, arrive_at_once_and_are_timed_by_their_receivers) {
     machinery::run_ranks(4, test::test_seed(), options, [&](comm::Communicator& ranks) {
       const int tag = ranks.take_tags(2);
       for (int round = 0; round < 3; ++round) {
-        const std::vector<FlowTime> times = transfer_flows(ranks, tag, flows);
+        const std::vector<FlowTime> times = transfer_flows(ranks, tag, flows).flows;
         ASSERT_EQ(times.size(), flows.size());
         for (std::size_t i = 0; i < flows.size(); ++i) {
           EXPECT_EQ(times[i].all > 0, flows[i].to == ranks.rank()) << i;

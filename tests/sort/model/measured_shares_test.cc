@@ -194,6 +194,26 @@ TEST(SharesByLinks, do_not_follow_chance_where_rates_differ_as_measurements_do) 
   EXPECT_EQ(shares_by_rates(work, job).shares.records, Records(4, 1'000'000));
 }
 
+TEST(SharesByLinks, leave_records_where_they_are_if_messages_cost_more_than_merging) {
+  const std::vector<Work> work{{4'000'000, 0.4}, {0, 0}, {0, 0}, {0, 0}};
+  MeasuredJob links = links_of(1e12, {4'000'000, 0, 0, 0});
+  EXPECT_EQ(shares_by_rates(work, links).shares.records, Records(4, 1'000'000));
+  for (const double processors : {1.0, 0.5}) {
+    for (RankRates& rank : links.rates) rank.processors = processors;
+    for (RankRates& rank : links.rates) rank.message_seconds = 0.5e-9;  // 100 bytes cost half of merging
+    EXPECT_LT(shares_by_rates(work, links).shares.records[0], 10'000U);
+    for (RankRates& rank : links.rates) rank.message_seconds = 2e-9;
+    EXPECT_EQ(shares_by_rates(work, links).shares.records[0], 4'000'000U);
+  }
+}
+
+TEST(SharesByLinks, of_a_rank_that_read_nothing_follow_its_rehearsal) {
+  const std::vector<Work> work{{3'000'000, 0.3}, {0, 0}};
+  MeasuredJob links = links_of(1e12, {3'000'000, 0});
+  links.rates[1].processors = 0.5;
+  EXPECT_EQ(shares_by_rates(work, links).shares.records, (Records{2'000'000, 1'000'000}));
+}
+
 TEST(SharesByLinks, say_what_bounds_each_rank) {
   const std::vector<Work> work(2, {1'000'000, 0.01});
   const auto bound = [&](double link) {

@@ -66,7 +66,7 @@ constexpr ProbeSize kSmall{2, 100'000, 100'000'000, 4, 0};
 
 TEST_P(LinkProbeOf, gives_all_ranks_the_same_rates) {
   SCOPED_TRACE(seed_note());
-  std::vector<std::vector<double>> found(static_cast<std::size_t>(ranks()));
+  std::vector<std::vector<ProbedLink>> found(static_cast<std::size_t>(ranks()));
   machinery::run_ranks(ranks(), test_seed(), options(), [&](comm::Communicator& ranks) {
     const std::uint64_t before = ranks.bytes_received();
     found[static_cast<std::size_t>(ranks.rank())] = probe_links(kSmall, 1, ranks);
@@ -74,8 +74,11 @@ TEST_P(LinkProbeOf, gives_all_ranks_the_same_rates) {
     EXPECT_GE(ranks.bytes_received() - before, kSmall.bytes * static_cast<std::uint64_t>(kSmall.rounds));
     EXPECT_LE(ranks.bytes_received() - before, kSmall.bytes * static_cast<std::uint64_t>(kSmall.rounds) + 5000);
   });
-  for (const std::vector<double>& links : found) EXPECT_EQ(links, found[0]);
-  for (const double link : found[0]) EXPECT_TRUE(link > 0 || throttled_seconds() > 0);
+  for (const std::vector<ProbedLink>& links : found) EXPECT_EQ(links, found[0]);
+  for (const ProbedLink& link : found[0]) {
+    EXPECT_TRUE(link.rate > 0 || throttled_seconds() > 0);
+    EXPECT_GT(link.message_seconds, 0);
+  }
 }
 
 TEST_P(LinkProbeOf, ends_with_the_job_when_a_rank_fails) {
@@ -172,20 +175,31 @@ TEST(RatesOfFlows, are_those_of_the_fastest_transfer_that_no_quota_stopped) {
   EXPECT_EQ(rates_of_flows(rounds, times).back(), 0);
 }
 
+TEST(LinkProbe, takes_the_least_processor_time_for_a_byte_of_both_directions) {
+  const std::vector<std::vector<Flow>> rounds{
+      {{0, 1, 50}, {1, 0, 50}}, {{0, 1, 100}, {1, 0, 100}}, {{0, 1, 300}, {1, 0, 300}}};
+  std::vector<std::vector<RoundTime>> times(3, std::vector<RoundTime>(3));
+  for (std::size_t round = 0; round < rounds.size(); ++round) {
+    times[0][round].processor_seconds = round == 0 ? 1000 : 4;
+    times[1][round].processor_seconds = static_cast<double>(round);
+  }
+  EXPECT_EQ(message_seconds_of(rounds, times), (std::vector<double>{4.0 / 600, 2.0 / 600, 0}));
+}
+
 TEST(LinkProbe, measures_hosts_and_not_their_ranks) {
   machinery::InProcessOptions options;
   options.ranks_per_host = 2;
   machinery::run_ranks(4, test_seed(), options, [&](comm::Communicator& ranks) {
     const std::uint64_t before = ranks.bytes_received();
-    const std::vector<double> links = probe_links({2, 100'000, 100'000'000, 2}, 1, ranks);
+    const std::vector<ProbedLink> links = probe_links({2, 100'000, 100'000'000, 2}, 1, ranks);
     EXPECT_EQ(ranks.bytes_received() - before > 100'000, ranks.rank() % 2 == 0);
-    EXPECT_TRUE(links[0] > 0 || throttled_seconds() > 0);
+    EXPECT_TRUE(links[0].rate > 0 || throttled_seconds() > 0);
     EXPECT_EQ(links[0], links[1]);
     EXPECT_EQ(links[2], links[3]);
   });
   options.ranks_per_host = 4;
   machinery::run_ranks(4, test_seed(), options,
-                       [&](comm::Communicator& ranks) { EXPECT_EQ(probe_links(kSmall, 1, ranks)[0], 0); });
+                       [&](comm::Communicator& ranks) { EXPECT_EQ(probe_links(kSmall, 1, ranks)[0], ProbedLink{}); });
 }
 
 TEST(Rehearsal, takes_some_time_for_records_of_every_size) {
