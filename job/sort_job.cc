@@ -159,7 +159,7 @@ sort::RecordLayout requested_layout(const SortRequest& request) {
 sort::PlanShares in_units(const sort::PlanShares& plan, std::uint64_t unit) {
   if (!plan) return plan;
   return [plan, unit](const sort::RecordsToShare& bytes) {
-    sort::RecordsToShare units{bytes.records / unit, bytes.input, bytes.input_cached};
+    sort::RecordsToShare units{bytes.records / unit, bytes.input, bytes.input_cached, bytes.writes_directly};
     for (std::uint64_t& each : units.input) each /= unit;
     if (!units.input.empty()) units.records = std::reduce(units.input.begin(), units.input.end());
     sort::Shares shares = plan(units);

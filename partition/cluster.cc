@@ -323,6 +323,7 @@ void add_run_model(Problem& problem, const Cluster& cluster, const ClusterUse& u
       const std::size_t host = hosts.emplace(cluster.nodes[node].name, hosts.size()).first->second;
       model.ranks.push_back(resources_at(cluster, node, host, use));
       if (!use.input_cached.empty()) model.ranks.back().input_cached = use.input_cached[node];
+      if (!use.writes_directly.empty()) model.ranks.back().writes_directly = use.writes_directly[node];
     }
     validate(model);
   } catch (const NodeError& error) {

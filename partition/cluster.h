@@ -89,6 +89,8 @@ struct ClusterUse {
   std::function<std::int64_t(std::int64_t memory_bytes)> records_in_memory{};
   /// Part of each node's input, 0 to 1, that is in the page cache when a whole run begins; empty = nothing is.
   std::vector<double> input_cached{};
+  /// Nodes whose output a run waits for although it is not synced; empty = none.
+  std::vector<bool> writes_directly{};
 
   std::int64_t records_in(std::int64_t memory_bytes) const {
     return records_in_memory ? records_in_memory(memory_bytes) : memory_bytes / record_bytes;

@@ -64,15 +64,17 @@ bool has_receive_costs(const partition::Cluster& cluster) {
   return links || cluster.root().value_or(0) == 0;
 }
 
-/// Sets each node's memory in the model of a whole run to that of its rank, if the user gave it or the file does not.
-/// Collective.
+/// Sets each node's memory in the model of a whole run to that of its rank, unless the user gave none and the file has
+/// less: the file has what a system allows, and by default a sort takes a part of it. Collective.
 void use_memory(partition::Cluster& cluster, const SortMemory& own, comm::Communicator& ranks) {
   const std::vector<SortMemory> of_ranks = ranks.all_gather(own);
   const bool in_file =
       std::ranges::any_of(cluster.nodes, [](const auto& node) { return node.memory_bytes.has_value(); });
-  for (std::size_t rank = 0; rank < cluster.nodes.size(); ++rank)
-    if (of_ranks[rank].given || !in_file)
-      cluster.nodes[rank].memory_bytes = static_cast<std::int64_t>(of_ranks[rank].bytes);
+  for (std::size_t rank = 0; rank < cluster.nodes.size(); ++rank) {
+    std::optional<std::int64_t>& bytes = cluster.nodes[rank].memory_bytes;
+    const auto used = static_cast<std::int64_t>(of_ranks[rank].bytes);
+    if (of_ranks[rank].given || !in_file || (bytes && used < *bytes)) bytes = used;
+  }
 }
 
 /// The problem of the ranks; with the model of a whole run, if the command sorts.
@@ -89,6 +91,7 @@ MakeProblem problem_maker(const partition::Cluster& cluster, const std::string& 
           partition::problem_from_cluster(cluster, static_cast<std::int64_t>(what.records), cluster_use);
       partition::ClusterUse run_use = cluster_use;
       run_use.input_cached = what.input_cached;
+      run_use.writes_directly = what.writes_directly;
       if (sorts)
         partition::add_run_model(problem, cluster, run_use);
       else

@@ -48,7 +48,9 @@ HostExchange host_exchange(const RunModel& model, std::span<const std::size_t> r
   const DiskAndLinkRates& rates = model.ranks[ranks.front()].rates;
   HostExchange host;
   std::int64_t spilled = 0;
+  bool waits = model.synced;
   for (const std::size_t rank : ranks) {
+    waits |= model.ranks[rank].writes_directly;
     host.input += input[rank];
     spilled += spilled_records(model.ranks[rank], input[rank]);
   }
@@ -57,7 +59,7 @@ HostExchange host_exchange(const RunModel& model, std::span<const std::size_t> r
   host.link_out = {own * out, -own / records * out};
   host.link_in = {0, (records - own) / records * seconds_per_record(model, rates.link_in)};
   host.spill_seconds = static_cast<double>(spilled) * seconds_per_record(model, rates.disk_read);
-  host.disk = {host.spill_seconds, output_seconds(model, rates.disk_write)};
+  host.disk = {host.spill_seconds, waits ? seconds_per_record(model, rates.disk_write) : 0};
   return host;
 }
 

@@ -36,7 +36,8 @@ struct RankResources {
   DiskAndLinkRates rates;                      ///< rates of the host: the same for all its ranks
   std::optional<std::int64_t> memory_records;  ///< more spill to the disk; missing = all records fit
   std::optional<std::int64_t> max_records;     ///< the rank can neither read nor end with more
-  double input_cached = 0;  ///< part of the rank's input, 0 to 1, in the page cache: the disk does not read it
+  bool writes_directly = false;  ///< a run waits for its disk even if it is not synced: no page cache takes the output
+  double input_cached = 0;       ///< part of the rank's input, 0 to 1, in the page cache: the disk does not read it
 };
 
 /// Limits of all hosts together.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <sstream>
 
 namespace hetsort::sort {
@@ -57,8 +58,8 @@ std::uint64_t MemoryLimits::reservable() const {
   return std::min(physical(), address_space ? *address_space / 4 * 3 : physical());
 }
 
-bool MemoryLimits::can_cache(std::uint64_t written_bytes) const {
-  return !control_group || written_bytes <= *control_group / 4;
+std::uint64_t MemoryLimits::cacheable_bytes() const {
+  return control_group ? *control_group / 4 : std::numeric_limits<std::uint64_t>::max();
 }
 
 MemoryLimits read_memory_limits(const KernelFiles& files) {

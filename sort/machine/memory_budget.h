@@ -26,10 +26,9 @@ struct MemoryLimits {
   /// What a process can reserve at most: the machine's or the control group's memory, and three quarters of the address
   /// space that is left, because other things than its records need some.
   std::uint64_t reservable() const;
-  /// Whether the page cache can hold so many written bytes of all ranks of the host beside sorts with the default
-  /// budget. The cache counts as memory of the control group, and a kernel may end a process while all of it waits for
-  /// the disk.
-  bool can_cache(std::uint64_t written_bytes) const;
+  /// How many written bytes of all ranks of the host the page cache can hold beside sorts with the default budget. The
+  /// cache counts as memory of the control group, and a kernel may end a process while all of it waits for the disk.
+  std::uint64_t cacheable_bytes() const;
 };
 
 /// Reads the limits. Files that are missing or unreadable limit nothing. Thread safety: any thread.

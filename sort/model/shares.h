@@ -51,6 +51,9 @@ struct RecordsToShare {
   std::vector<std::uint64_t> input{};
   /// Part of each rank's input, 0 to 1, that is in the page cache and is read from there; empty = nothing is.
   std::vector<double> input_cached{};
+  /// Ranks that write an output past the page cache even if it is not synced, because the cache has no room for an
+  /// equal share of it; empty = none.
+  std::vector<bool> writes_directly{};
 };
 
 using PlanShares = std::function<Shares(const RecordsToShare& what)>;

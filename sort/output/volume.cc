@@ -120,7 +120,7 @@ void Volume::reserve(std::uint64_t bytes) {
   const io::File& file = *files_.buffered;
   if (bytes < kSmallOutputBytes) return;
   // Without syncing, the page cache is faster, if it has room: nothing waits for the disk.
-  if (!request_.options.sync && read_memory_limits().can_cache(writers_on_host_ * bytes)) return;
+  if (!request_.options.sync && writers_on_host_ * bytes <= read_memory_limits().cacheable_bytes()) return;
   backend_ = io::choose_write_backend(file, request_.access);
   if (backend_ == io::Backend::kBuffered) return;
   if (is_staged()) file.allocate(size);

@@ -16,6 +16,7 @@
 #include "sort/failure/request_error.h"
 #include "sort/input/record_count.h"
 #include "sort/input/shared_input.h"
+#include "sort/machine/memory_budget.h"
 
 namespace hetsort::sort {
 
@@ -82,8 +83,12 @@ RecordsToShare PlannedSort::find_records() {
   struct OwnInput {
     std::uint64_t records = 0;
     double cached = 0;
+    std::uint64_t cacheable_bytes = 0;
   };
-  const std::vector<OwnInput> found = ranks.all_gather(OwnInput{input.total_bytes() / record_bytes, input_cached});
+  const std::uint64_t cacheable = read_memory_limits().cacheable_bytes();
+  const auto writers = static_cast<std::uint64_t>(output_is_shared ? 1 : ranks.ranks_on_host());
+  const std::vector<OwnInput> found =
+      ranks.all_gather(OwnInput{input.total_bytes() / record_bytes, input_cached, cacheable / writers});
   RecordsToShare what;
   std::uint64_t& total = what.records;
   for (std::size_t rank = 0; rank < size; ++rank) {
@@ -97,6 +102,9 @@ RecordsToShare PlannedSort::find_records() {
   }
   if (records_are_known()) check_record_count(options.input.expected_records, total);
   static_cast<void>(io::checked_multiply(total, record_bytes, "the records of all ranks"));
+  const std::uint64_t written = (output_is_shared ? total : total / size) * record_bytes;
+  for (const OwnInput& rank : found)
+    what.writes_directly.push_back(!output.is_stream() && written > rank.cacheable_bytes);
   if (size > 1 && input_kind == InputKind::kShared) check_inputs_are_shared(input, ranks);
   if (input_kind != InputKind::kOwn) what.input.clear();
   return what;

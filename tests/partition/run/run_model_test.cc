@@ -91,6 +91,11 @@ TEST(RunModel, output_that_is_not_synced_costs_no_time_of_the_disk) {
   const RunPrediction run = predict_run(model, Shares{1'000'000, 1'100'000}, Shares{1'000'000, 1'100'000});
   EXPECT_EQ(run.exchange[0].bound, Resource::kProcessor);
   EXPECT_GE(run.form[1].seconds, 10);  // what spills is written
+  model.ranks[0].writes_directly = true;
+  const RunPrediction direct = predict_run(model, Shares{1'000'000, 1'100'000}, Shares{1'000'000, 1'100'000});
+  EXPECT_EQ(direct.exchange[0].bound, Resource::kDisk);
+  EXPECT_DOUBLE_EQ(direct.exchange[0].seconds, 10);
+  EXPECT_EQ(direct.exchange[1].seconds, run.exchange[1].seconds);
 }
 
 TEST(RunModel, ranks_of_a_host_share_its_disk) {

@@ -65,10 +65,9 @@ TEST(MemoryLimits, reservable_is_what_the_machine_or_the_address_space_has) {
 
 TEST(MemoryLimits, the_page_cache_of_a_control_group_has_the_quarter_beside_the_default_budget) {
   MemoryLimits limits{.total = 1000, .available = 10, .control_group = {}, .address_space = {}};
-  EXPECT_TRUE(limits.can_cache(5000));
+  EXPECT_EQ(limits.cacheable_bytes(), std::numeric_limits<std::uint64_t>::max());
   limits.control_group = 800;
-  EXPECT_TRUE(limits.can_cache(200));
-  EXPECT_FALSE(limits.can_cache(201));
+  EXPECT_EQ(limits.cacheable_bytes(), 200U);
 }
 
 TEST(MemoryLimits, version_two_takes_the_smallest_on_the_way_up) {
