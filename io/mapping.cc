@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cassert>
 #include <cerrno>
+#include <mutex>
 
 #include "io/calls/buffer.h"
 #include "io/calls/retry.h"
@@ -17,17 +18,21 @@ namespace hetsort::io {
 
 namespace {
 
-std::atomic<const MappedFiles*> announced{nullptr};
+std::mutex list_mutex;  // held by whoever changes the list of announced objects
 
 }  // namespace
+
+constinit std::atomic<const MappedFiles*> MappedFiles::announced{nullptr};
 
 std::size_t system_page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
 bool can_map_files(std::size_t page_bytes) { return page_bytes <= Buffer::kAlignmentBytes; }
 
 MappedFiles::~MappedFiles() {
-  const MappedFiles* self = this;
-  announced.compare_exchange_strong(self, nullptr);
+  const std::lock_guard lock(list_mutex);
+  std::atomic<const MappedFiles*>* link = &announced;
+  while (*link != nullptr && *link != this) link = &link->load()->next_;
+  if (*link == this) link->store(next_.load());
 }
 
 void MappedFiles::lay_over(const File& file, std::span<std::byte> part, std::uint64_t offset_bytes) {
@@ -39,7 +44,11 @@ void MappedFiles::lay_over(const File& file, std::span<std::byte> part, std::uin
   ranges_.push_back({first, part.data() + part.size(), file.name()});
 }
 
-void MappedFiles::announce() const { announced.store(this); }
+void MappedFiles::announce() const {
+  const std::lock_guard lock(list_mutex);
+  next_ = announced.load();
+  announced = this;
+}
 
 void MappedFiles::let_go(std::size_t part, std::size_t parts) const {
   constexpr std::size_t kPage = Buffer::kAlignmentBytes;
@@ -65,10 +74,9 @@ void populate(const File& file, std::span<const std::byte> part) {
 }
 
 const char* mapped_file_at(const void* address) noexcept {
-  const MappedFiles* const files = announced.load();
-  if (files == nullptr) return nullptr;
-  for (const MappedFiles::Range& range : files->ranges_)
-    if (address >= range.begin && address < range.end) return range.name.c_str();
+  for (const MappedFiles* files = MappedFiles::announced; files != nullptr; files = files->next_)
+    for (const MappedFiles::Range& range : files->ranges_)
+      if (address >= range.begin && address < range.end) return range.name.c_str();
   return nullptr;
 }
 

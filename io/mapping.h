@@ -7,6 +7,7 @@
 // bytes that were cut off raises SIGBUS; the handler asks mapped_file_at() for the file's name.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -35,7 +36,7 @@ class MappedFiles {
   /// end of the file. Requires: can_map_files(); the address of `part` and `offset_bytes` are equal modulo the page;
   /// nothing else is in the pages of `part`; a regular file. Throws: Error.
   void lay_over(const File& file, std::span<std::byte> part, std::uint64_t offset_bytes);
-  /// Makes mapped_file_at() find these files from now on. One object at a time may do this.
+  /// Makes mapped_file_at() find these files from now on. Call once. Thread safety: any thread.
   void announce() const;
   /// Releases the page tables of one of `parts` equal parts; it stays mapped. Several threads do this faster than the
   /// end of the mapping does. Thread safety: each part by another thread.
@@ -48,7 +49,9 @@ class MappedFiles {
     std::byte* end = nullptr;
     std::string name;
   };
+  static std::atomic<const MappedFiles*> announced;  // the first of a list
   std::vector<Range> ranges_;
+  mutable std::atomic<const MappedFiles*> next_{nullptr};  // the next one in the list
 };
 
 /// Fills the page tables for `part` of a mapped `file`, so that touching it costs no page faults. Counted as a read,
