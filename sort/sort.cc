@@ -242,7 +242,9 @@ WrittenOutput form_and_merge(Held& held, RankContext& context, RankResult& resul
   result.runs = runs.count();
   const ReadyOutput output = place_output(shared, plan);
   context.begin_phase("exchange", context.weights.merge);
-  return exchange_and_merge(runs, plan, context, output, result);
+  // Ranks that claimed the input can read what others have claimed.
+  const Input* const shared_input = planned.claims == nullptr ? nullptr : &planned.input;
+  return exchange_and_merge(runs, plan, context, output, shared_input, result);
 }
 
 /// Lets the monitor count waits in collectives while this object lives.

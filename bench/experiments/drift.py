@@ -6,7 +6,7 @@ import statistics
 from . import samples
 from .stage import stage
 
-NAME, ROUNDS, RECORDS = "drift", 5, 12_000_000
+NAME, ROUNDS, RECORDS = "drift", 5, 30_000_000
 TITLE = "A host slows down after it was measured, or while it sorts"
 FILE, HOST, CPU = "lab-2006.toml", "fast1", 0.25
 LEARNING_RUNS = 3  # before the change, and as many after it, before the measured rounds

@@ -29,7 +29,7 @@ from lab.system import LabError
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 LAB = os.path.join(launch.FOLDER, "lab")
-MEMORY_OF_A_RUN = 2.5  # times the data: inputs in the page cache, arenas, outputs
+MEMORY_OF_A_RUN = 3.5  # times the data: inputs in the page cache, arenas, outputs, copies of the runs of slow hosts
 PATIENCE_SECONDS = 300
 CALIBRATIONS, PREDICTION_ROUNDS = 3, 4
 

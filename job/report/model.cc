@@ -52,6 +52,12 @@ void describe(Fields& fields, Part& part) {
   fields("bytes", part.bytes);
 }
 
+template <class Fields, Is<CopiedPart> Part>
+void describe(Fields& fields, Part& part) {
+  fields("from", part.from);
+  fields("records", part.records);
+}
+
 template <class Fields, Is<OutputPart> Part>
 void describe(Fields& fields, Part& part) {
   fields("path", part.path);
@@ -97,6 +103,7 @@ void describe(Fields& fields, Rank& rank) {
   fields.or_null("host_joules", rank.host_joules);
   fields.if_any("outputs", rank.outputs);
   fields.if_any("taken_ranges", rank.taken);
+  fields.if_any("copied_runs", rank.copied);
   fields.if_any("unique_records", rank.unique_records);
   fields.if_any("measured", rank.measured);
   fields.if_any("input_cached", rank.input_cached);

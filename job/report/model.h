@@ -65,6 +65,12 @@ struct TakenPart {
   std::uint64_t bytes = 0;
 };
 
+/// Runs of rank `from` that a rank formed again.
+struct CopiedPart {
+  std::uint64_t from = 0;
+  std::uint64_t records = 0;
+};
+
 /// What `auto` measured of a rank. Costs are processor seconds of a thread; rates are bytes per second, empty if they
 /// were not measured.
 struct MeasuredRank {
@@ -104,6 +110,7 @@ struct RankReport {
   std::optional<double> host_joules{};      ///< energy of all processes of the host
   std::vector<OutputPart> outputs{};        ///< files of the output, in order; empty unless there are several
   std::vector<TakenPart> taken{};           ///< what it merged in place of other ranks
+  std::vector<CopiedPart> copied{};         ///< runs of other ranks that it formed again
   std::optional<std::uint64_t> unique_records{};
   std::optional<MeasuredRank> measured{};           ///< empty unless `auto` measured the ranks
   std::optional<double> input_cached{};             ///< part of its input in the page cache, if the run was predicted

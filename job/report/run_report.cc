@@ -162,6 +162,7 @@ std::string rank_report(const RunSummary& summary) {
   for (const sort::RankResult::WrittenFile& file : result.outputs) rank.outputs.push_back({file.path, file.bytes});
   for (const sort::RankResult::TakenRanges& taken : result.taken)
     rank.taken.push_back({taken.from, taken.ranges, taken.bytes});
+  for (const sort::RankResult::CopiedRuns& copied : result.copied) rank.copied.push_back({copied.from, copied.records});
   return rank_json(rank);
 }
 

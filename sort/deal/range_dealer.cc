@@ -48,6 +48,13 @@ int RangeDealer::tags(const std::vector<std::uint64_t>& threads) {
   return static_cast<int>(2 * std::ranges::max(threads));
 }
 
+std::chrono::duration<double> RangeDealer::pause_between_reports() const {
+  constexpr std::chrono::duration<double> kLeast{0.05};
+  constexpr std::chrono::duration<double> kOfThread{50e-6};
+  const auto threads = static_cast<double>(std::accumulate(threads_.begin(), threads_.end(), std::uint64_t{0}));
+  return std::max(kLeast, threads * kOfThread);
+}
+
 void RangeDealer::serve(DealTable table) {
   table_.emplace(std::move(table));
   open_ = std::accumulate(threads_.begin(), threads_.end(), std::uint64_t{0});
@@ -62,8 +69,9 @@ void RangeDealer::post(std::size_t rank, std::size_t thread) {
                  [this, rank, thread](std::size_t) { answer(rank, thread); });
 }
 
-RangeAnswer RangeDealer::decide(std::size_t rank, std::size_t thread, const RangeRequest& request) {
+RangeAnswer RangeDealer::decide(std::size_t rank, std::size_t thread, RangeRequest request) {
   const std::lock_guard lock(waiting_.mutex());
+  request.seconds = since_begin_.seconds();
   const RangeAnswer given = table_->next(rank, thread, request);
   if (given.kind == RangeAnswer::Kind::kNone) --open_;
   waiting_.notify();
@@ -76,17 +84,24 @@ void RangeDealer::answer(std::size_t rank, std::size_t thread) {
   if (request != sealed(request)) return ranks_.fail(corrupt("a request for a range", rank));
   comm::Communicator& ranks = ranks_;
   const int tag = answer_tag(thread);
-  const RangeAnswer given = decide(rank, thread, {request[0], std::bit_cast<double>(request[1])});
+  const RangeAnswer given = decide(rank, thread,
+                                   {.merged = request[0],
+                                    .busy_seconds = std::bit_cast<double>(request[1]),
+                                    .wants_range = request[2] != 0,
+                                    .copying = {request[3], std::bit_cast<double>(request[4])},
+                                    .waited_for = request[5],
+                                    .waited_seconds = std::bit_cast<double>(request[6])});
   // If nothing is left, finish() may return now, and this object end.
   if (given.kind != RangeAnswer::Kind::kNone) post(rank, thread);
-  send_copy(ranks, static_cast<int>(rank), tag, sealed(Answer{static_cast<std::uint64_t>(given.kind), given.range, 0}));
+  send_copy(ranks, static_cast<int>(rank), tag,
+            sealed(Answer{static_cast<std::uint64_t>(given.kind), given.number, 0}));
 }
 
 void RangeDealer::ask(std::size_t thread, const RangeRequest& request) {
   const auto me = static_cast<std::size_t>(ranks_.rank());
   if (table_) {
     const RangeAnswer given = decide(me, thread, request);
-    asking_[thread] = {true, sealed(Answer{static_cast<std::uint64_t>(given.kind), given.range, 0})};
+    asking_[thread] = {true, sealed(Answer{static_cast<std::uint64_t>(given.kind), given.number, 0})};
     return;
   }
   Asking& asking = asking_[thread];
@@ -97,7 +112,10 @@ void RangeDealer::ask(std::size_t thread, const RangeRequest& request) {
     waiting_.notify();
   });
   send_copy(ranks_, 0, request_tag(thread),
-            sealed(Request{request.merged, std::bit_cast<std::uint64_t>(request.busy_seconds), 0}));
+            sealed(Request{request.merged, std::bit_cast<std::uint64_t>(request.busy_seconds),
+                           std::uint64_t{request.wants_range}, request.copying.room,
+                           std::bit_cast<std::uint64_t>(request.copying.record_seconds), request.waited_for,
+                           std::bit_cast<std::uint64_t>(request.waited_seconds), 0}));
 }
 
 std::optional<RangeAnswer> RangeDealer::take(std::size_t thread) {

@@ -9,12 +9,14 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 #include "comm/communicator.h"
+#include "io/stopwatch.h"
 #include "sort/deal/deal_table.h"
 #include "sort/model/wait_point.h"
 
@@ -29,6 +31,9 @@ class RangeDealer {
 
   /// The number of tags that it needs.
   static int tags(const std::vector<std::uint64_t>& threads);
+  /// The time after which a thread that waits for blocks should ask whether to copy runs. Rank 0 must not be busy with
+  /// the questions of all threads.
+  std::chrono::duration<double> pause_between_reports() const;
   /// Call on rank 0, before a barrier that precedes the first request of any rank.
   void serve(DealTable table);
 
@@ -43,7 +48,7 @@ class RangeDealer {
   void wake() { waiting_.wake(); }
 
  private:
-  using Request = std::array<std::uint64_t, 3>;
+  using Request = std::array<std::uint64_t, 8>;
   using Answer = std::array<std::uint64_t, 3>;
   struct Asking {
     bool arrived = false;
@@ -54,7 +59,7 @@ class RangeDealer {
   int answer_tag(std::size_t thread) const { return first_tag_ + static_cast<int>(most_threads_ + thread); }
   void post(std::size_t rank, std::size_t thread);
   void answer(std::size_t rank, std::size_t thread);
-  RangeAnswer decide(std::size_t rank, std::size_t thread, const RangeRequest& request);
+  RangeAnswer decide(std::size_t rank, std::size_t thread, RangeRequest request);
   std::string corrupt(const char* what, std::size_t from) const;
 
   comm::Communicator& ranks_;
@@ -66,6 +71,7 @@ class RangeDealer {
   std::optional<DealTable> table_;  // set on rank 0 only
   std::vector<std::vector<Request>> requests_;
   std::uint64_t open_ = 0;  // threads of all ranks that may still ask
+  io::Stopwatch since_begin_;
 };
 
 }  // namespace hetsort::sort

@@ -16,6 +16,7 @@
 #include "io/calls/buffer.h"
 #include "io/thread.h"
 #include "sort/deal/range_dealer.h"
+#include "sort/deal/run_copies.h"
 #include "sort/exchange/exchange_memory.h"
 #include "sort/exchange/exchange_streams.h"
 #include "sort/exchange/incoming_streams.h"
@@ -33,14 +34,17 @@ namespace {
 
 class Exchange {
  public:
-  Exchange(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context, Output& output)
+  Exchange(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context, Output& output,
+           const Input* shared_input)
       : runs_(runs),
         plan_(plan),
         context_(context),
         ranks_(*context.ranks),
         output_(output),
         me_(plan.me),
-        memory_(runs, plan, context) {}
+        memory_(runs, plan, context),
+        copies_(shared_input, runs, context),
+        can_copy_(shared_input != nullptr) {}
 
   Written run() {
     if (!memory_.is_in_arena() && runs_.kept.empty() && !runs_.in_memory()) io::discard_pages(context_.arena);
@@ -68,8 +72,15 @@ class Exchange {
     return plan_.is_dealt ? dealt_ranges() : Written(me_, joined());
   }
 
-  /// After run(): the ranges of other ranks that this rank merged.
-  const std::vector<RankResult::TakenRanges>& taken() const { return taken_; }
+  /// After run(): writes the work of other ranks that this rank did into `result`.
+  void describe(RankResult& result) const {
+    result.taken = taken_;
+    for (const std::size_t rank : copies_.ranks()) {
+      std::uint64_t records = 0;
+      for (const MemoryRun& run : copies_.of(rank).runs.kept) records += run.records();
+      result.copied.push_back({rank, records});
+    }
+  }
 
   /// Ends all threads and messages of the exchange after a throw.
   void abandon() {
@@ -171,12 +182,12 @@ class Exchange {
     ranges_.resize(threads());
     for (std::size_t thread = 0; thread < threads(); ++thread) {
       if (plan_.is_dealt) wire.has_room = [this, thread] { ranges_[thread]->prepare_next(); };
+      if (plan_.is_dealt && can_copy_) {
+        wire.waits = [this, thread] { ranges_[thread]->report_wait(); };
+        wire.long_wait = dealer_->pause_between_reports();
+      }
       incoming_.push_back(std::make_unique<IncomingStreams>(ranks_, in[thread], memory_.of_thread(thread).in, wire));
-      if (plan_.is_dealt)
-        ranges_[thread].emplace(
-            *dealer_, ThreadRanges::Job{thread, plan_.first_range(me_) + thread, incoming_.back().get(),
-                                        [this](std::uint64_t range) { return records_of(range); },
-                                        [this](std::uint64_t range) { return sizes_of_range(plan_, sizes_, range); }});
+      if (plan_.is_dealt) ranges_[thread].emplace(*dealer_, job_of(thread));
     }
     if (output_.is_relayed() && me_ == 0) relayed_.emplace(ranks_, plan_.shares, relay_wire());
     if (plan_.is_dealt && me_ == 0) dealer_->serve(make_table());
@@ -185,6 +196,35 @@ class Exchange {
     // never complete.
     ranks_.barrier();
     if (!is_inline()) sender_ = io::start_thread("sends blocks", [this] { send_blocks(); });
+  }
+
+  ThreadRanges::Job job_of(std::size_t thread) {
+    return {.thread = thread,
+            .range = plan_.first_range(me_) + thread,
+            .streams = incoming_[thread].get(),
+            .records = [this](std::uint64_t range) { return records_of(range); },
+            .begin_range = [this](std::uint64_t range) { return begin_range(range); },
+            .copying = [this] { return copies_.ability(); },
+            .copy =
+                [this, thread](std::size_t rank) {
+                  copies_.copy(rank, originals_of(plan_, rank, sizes_), thread, memory_.of_thread(thread).scratch);
+                }};
+  }
+
+  /// Decides which ranks send nothing for a range, because this one has copies of their runs. Returns what arrives.
+  std::vector<StreamSize> begin_range(std::uint64_t range) {
+    std::vector<std::size_t> copied = copies_.ranks();
+    std::vector<StreamSize> sizes = sizes_of_range(plan_, sizes_, range, copied);
+    const std::lock_guard lock(merged_mutex_);
+    copied_for_[range] = std::move(copied);
+    return sizes;
+  }
+
+  /// The ranks whose copied runs are merged for a range.
+  std::vector<std::size_t> copied_for(std::size_t range) {
+    const std::lock_guard lock(merged_mutex_);
+    const auto found = copied_for_.find(range);
+    return found == copied_for_.end() ? std::vector<std::size_t>() : found->second;
   }
 
   /// The work of the thread that prepares and sends blocks. Tools know the thread by its name.
@@ -212,6 +252,7 @@ class Exchange {
       for (const StreamSize& size : sizes_[rank]) of_rank.held += size.records;
       for (const std::vector<StreamSize>& range : sizes_of_ranges_)
         for (const StreamSize& size : range) of_rank.held += rank == me_ ? size.records : 0;
+      of_rank.can_be_copied = can_copy_ && plan_.of_rank[rank].spilled_runs == 0;
     }
     std::vector<std::uint64_t> records;
     for (std::size_t range = 0; range < plan_.ranges(); ++range) records.push_back(records_of(range));
@@ -274,9 +315,10 @@ class Exchange {
     const RecordLayout& layout = context_.layout;
     const ExchangeMemory::Thread& memory = memory_.of_thread(thread);
     const auto read_queue = io::make_queue(runs_.spill_backend, kSpillReadDepth);
-    const OwnStreams own = own_streams(range, memory, *read_queue);
+    const std::vector<std::size_t> copied = copied_for(range);
+    const OwnStreams own = own_streams(range, copied, memory, *read_queue);
     JoinedStreams streams;
-    join_in_input_order(thread, own, streams);
+    join_in_input_order(thread, own, copied, streams);
     if (output_.is_relayed() && me_ != 0) {
       relay(streams, verifier);
       return;
@@ -289,12 +331,13 @@ class Exchange {
     if (relayed_) relayed_->write_to(output_);
   }
 
-  /// The portions of this rank's own runs for a range.
+  /// The portions of this rank's own runs for a range, and of copied ones.
   struct OwnStreams {
-    std::unique_ptr<MemoryStreams> kept;
-    std::unique_ptr<RunReader> spilled;  // null if all runs are in memory
+    std::unique_ptr<MemoryStreams> kept;  // own runs first, then copied ones, rank by rank
+    std::unique_ptr<RunReader> spilled;   // null if all runs are in memory
   };
-  OwnStreams own_streams(std::size_t range, const ExchangeMemory::Thread& memory, io::Queue& queue) const {
+  OwnStreams own_streams(std::size_t range, std::span<const std::size_t> copied, const ExchangeMemory::Thread& memory,
+                         io::Queue& queue) const {
     const Cut& from = plan_.cuts[range];
     const Cut& to = plan_.cuts[range + 1];
     MemoryPortions kept;
@@ -302,6 +345,11 @@ class Exchange {
     for (std::size_t run = 0; run < runs_.kept.size(); ++run) kept.push_back({&runs_.kept[run], from[run], to[run]});
     for (std::size_t run = 0; run < runs_.spilled.size(); ++run)
       spilled.push_back({&runs_.spilled[run], from[kept.size() + run], to[kept.size() + run]});
+    for (const std::size_t rank : copied) {
+      const RunCopies::Copy& copy = copies_.of(rank);
+      for (std::size_t run = 0; run < copy.originals.size(); ++run)
+        kept.push_back({&copy.runs.kept[run], copy.originals[run].cuts[range], copy.originals[run].cuts[range + 1]});
+    }
     OwnStreams own;
     own.kept = std::make_unique<MemoryStreams>(kept, context_.layout.record_bytes, memory.scratch);
     if (!runs_.in_memory())
@@ -318,7 +366,8 @@ class Exchange {
   }
 
   /// Joins own and incoming streams in the order of their runs in the whole input, which breaks ties.
-  void join_in_input_order(std::size_t thread, const OwnStreams& own, JoinedStreams& joined) const {
+  void join_in_input_order(std::size_t thread, const OwnStreams& own, std::span<const std::size_t> copied,
+                           JoinedStreams& joined) const {
     struct Placed {
       std::uint64_t place = 0;
       RecordStreams* source = nullptr;
@@ -326,11 +375,16 @@ class Exchange {
     };
     std::vector<Placed> order;
     std::size_t incoming = 0;
+    std::size_t copy = runs_.kept.size();
     for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
       const std::vector<std::uint64_t>& places = plan_.of_rank[rank].places;
+      const bool is_copied = std::ranges::binary_search(copied, rank);
       for (std::size_t run = 0; run < places.size(); ++run) {
-        if (rank != me_)
-          order.push_back({places[run], incoming_[thread].get(), incoming++});
+        incoming += rank == me_ ? 0 : 1;
+        if (is_copied)
+          order.push_back({places[run], own.kept.get(), copy++});
+        else if (rank != me_)
+          order.push_back({places[run], incoming_[thread].get(), incoming - 1});
         else if (run < runs_.kept.size())
           order.push_back({places[run], own.kept.get(), run});
         else
@@ -380,6 +434,9 @@ class Exchange {
   std::vector<std::vector<StreamSize>> sizes_;            // from each rank
   std::vector<std::uint64_t> range_first_;                // firsts_of_ranges()
   std::vector<std::vector<StreamSize>> sizes_of_ranges_;  // of own runs; only if ranges are dealt, as the next three
+  RunCopies copies_;
+  bool can_copy_;
+  std::map<std::uint64_t, std::vector<std::size_t>> copied_for_;  // by range; guarded by merged_mutex_
   std::optional<RangeDealer> dealer_;
   std::vector<std::optional<ThreadRanges>> ranges_;
   MemoryBlocks* kept_blocks_ = nullptr;  // the parts of source_
@@ -402,11 +459,11 @@ class Exchange {
 }  // namespace
 
 WrittenOutput exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context,
-                                 const ReadyOutput& output, RankResult& result) {
-  Exchange exchange(runs, plan, context, *output);
+                                 const ReadyOutput& output, const Input* shared_input, RankResult& result) {
+  Exchange exchange(runs, plan, context, *output, shared_input);
   try {
     WrittenOutput written{output, exchange.run()};
-    result.taken = exchange.taken();
+    exchange.describe(result);
     return written;
   } catch (const std::exception& error) {
     report_failure(*context.ranks, error);

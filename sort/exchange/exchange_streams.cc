@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/exchange/exchange_streams.h"
 
+#include <algorithm>
+
 #include "sort/runs/spill_writer.h"
 #include "sort/select/sorted_runs.h"
 
@@ -117,15 +119,30 @@ std::vector<std::size_t> sizes_from_ranks(const ExchangePlan& plan) {
 }
 
 std::vector<StreamSize> sizes_of_range(const ExchangePlan& plan, const std::vector<std::vector<StreamSize>>& sizes,
-                                       std::uint64_t range) {
+                                       std::uint64_t range, std::span<const std::size_t> copied) {
   std::vector<StreamSize> found;
   for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
     if (rank == plan.me) continue;
     const std::size_t runs = plan.of_rank[rank].runs;
     const auto first = sizes[rank].begin() + static_cast<std::ptrdiff_t>(range * runs);
-    found.insert(found.end(), first, first + static_cast<std::ptrdiff_t>(runs));
+    if (std::ranges::binary_search(copied, rank))
+      found.resize(found.size() + runs);
+    else
+      found.insert(found.end(), first, first + static_cast<std::ptrdiff_t>(runs));
   }
   return found;
+}
+
+std::vector<RunCopies::Original> originals_of(const ExchangePlan& plan, std::size_t rank,
+                                              const std::vector<std::vector<StreamSize>>& sizes) {
+  std::vector<RunCopies::Original> originals;
+  const RankRuns& of_rank = plan.of_rank[rank];
+  for (std::size_t run = 0; run < of_rank.runs; ++run) {
+    RunCopies::Original& original = originals.emplace_back(RunCopies::Original{of_rank.places[run], {0}});
+    for (std::size_t range = 0; range < plan.ranges(); ++range)
+      original.cuts.push_back(original.cuts.back() + sizes[rank][range * of_rank.runs + run].records);
+  }
+  return originals;
 }
 
 std::vector<std::uint64_t> firsts_of_ranges(const ExchangePlan& plan,

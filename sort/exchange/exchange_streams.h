@@ -9,8 +9,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "sort/deal/run_copies.h"
 #include "sort/exchange/incoming_streams.h"
 #include "sort/exchange/outgoing_streams.h"
 #include "sort/exchange/plan_exchange.h"
@@ -42,8 +44,12 @@ std::vector<std::vector<StreamSize>> sizes_to_ranks(const std::vector<OutgoingSt
 /// The number of sizes in the table that each rank sends to this one.
 std::vector<std::size_t> sizes_from_ranks(const ExchangePlan& plan);
 /// The sizes of what arrives for a range, in the order of a thread's streams, if ranges are dealt. `sizes`: as below.
+/// `copied`: the ranks of whose runs this rank has copies, in ascending order; nothing arrives from them.
 std::vector<StreamSize> sizes_of_range(const ExchangePlan& plan, const std::vector<std::vector<StreamSize>>& sizes,
-                                       std::uint64_t range);
+                                       std::uint64_t range, std::span<const std::size_t> copied);
+/// The runs of another rank and their cuts at the borders of all ranges, if ranges are dealt. `sizes`: as below.
+std::vector<RunCopies::Original> originals_of(const ExchangePlan& plan, std::size_t rank,
+                                              const std::vector<std::vector<StreamSize>>& sizes);
 
 /// The first record of each of the own ranges, part by part, counted from where the own output starts; then the end. If
 /// ranges are dealt, those of the plan. `sizes`: as below.

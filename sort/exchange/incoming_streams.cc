@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "io/checksum/checksum.h"
 #include "io/error.h"
@@ -87,9 +88,13 @@ bool IncomingStreams::has_room(const Stream& stream) const {
 }
 
 void IncomingStreams::add_part(std::size_t thread, std::uint64_t range, const std::vector<StreamSize>& sizes) {
+  std::set<int> senders;  // ranks that have something for the range
+  for (std::size_t number = 0; number < streams_.size(); ++number)
+    if (sizes[number].blocks > 0) senders.insert(streams_[number].info.from);
   {
     const std::lock_guard lock(arrivals_.mutex());
-    for (auto& [from, source] : sources_) {
+    for (const int from : senders) {
+      Source& source = sources_.at(from);
       source.owed.push_back(kBeginsRange + static_cast<std::uint32_t>(thread));
       source.owed.push_back(static_cast<std::uint32_t>(range));
     }
@@ -104,7 +109,7 @@ void IncomingStreams::add_part(std::size_t thread, std::uint64_t range, const st
       sources_[stream.info.from].owed.push_back(stream.info.number);
     }
   }
-  for (const auto& [from, source] : sources_) send_owed(from);
+  for (const int from : senders) send_owed(from);
 }
 
 double IncomingStreams::fraction_of_part() const {
@@ -141,19 +146,30 @@ void IncomingStreams::send_credits(int to) {
   });
 }
 
+/// Waits for the stream's next block.
+void IncomingStreams::await(const Stream& stream) {
+  const std::size_t& bytes = stream.message_bytes[stream.taken % wire_.credits];
+  for (bool has_come = false; !has_come;) {
+    {
+      const Monitor::Wait wait("wait for blocks", stream.info.from);
+      const io::Stopwatch watch;
+      has_come = arrivals_.wait_until([&bytes] { return bytes != 0; }, wire_.progress, wire_.long_wait);
+      const double waited = watch.seconds();
+      waited_seconds_ += waited;
+      waited_for_[stream.info.from] += waited;
+    }
+    if (!has_come) wire_.waits();
+  }
+}
+
 std::span<const std::byte> IncomingStreams::next(std::size_t number) {
   Stream& stream = streams_[number];
   if (stream.in_use) give_back(number);
   if (wire_.has_room && stream.posted == stream.blocks) wire_.has_room();
   const IncomingStream& info = stream.info;
   if (stream.taken < stream.part_end) {
-    const std::size_t& bytes = stream.message_bytes[stream.taken % wire_.credits];
-    {
-      const Monitor::Wait wait("wait for blocks", info.from);
-      const io::Stopwatch watch;
-      arrivals_.wait_until([&bytes] { return bytes != 0; }, wire_.progress);
-      waited_seconds_ += watch.seconds();
-    }
+    await(stream);
+    const std::size_t bytes = stream.message_bytes[stream.taken % wire_.credits];
     const std::span<const std::byte> records =
         open_block({memory_of(number, stream.taken), bytes},
                    {.source = static_cast<std::uint32_t>(info.from), .stream = info.number, .number = stream.taken},
@@ -168,6 +184,14 @@ std::span<const std::byte> IncomingStreams::next(std::size_t number) {
                     fmt::format("stream {} from rank {} ({})", info.number, info.from, ranks_.host(info.from)),
                     fmt::format("{} records came, {} were announced", stream.records, announced));
   return {};
+}
+
+std::pair<int, double> IncomingStreams::take_longest_wait() {
+  std::pair<int, double> longest{0, 0};
+  for (const auto& [from, seconds] : waited_for_)
+    if (seconds > longest.second) longest = {from, seconds};
+  waited_for_.clear();
+  return longest;
 }
 
 void IncomingStreams::next_part() {

@@ -9,10 +9,12 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "comm/communicator.h"
@@ -41,6 +43,9 @@ class IncomingStreams : public RecordStreams {
     /// Called by next() once a stream has receives posted for all blocks of its parts: it has room for more. Empty if
     /// all parts are known from the beginning.
     std::function<void()> has_room{};
+    /// Called by next() again and again, each time it has waited so long.
+    std::function<void()> waits{};
+    std::chrono::duration<double> long_wait = WaitPoint::kForever;
   };
 
   static std::size_t memory_needed(std::size_t streams, const Wire& wire);
@@ -56,12 +61,14 @@ class IncomingStreams : public RecordStreams {
   /// stream.
   void next_part();
   /// Adds a part to all streams: the `range` that `thread` merges after those before. `sizes`: of each stream. The
-  /// senders are told. Requires: Wire::has_room.
+  /// senders of what arrives are told. Requires: Wire::has_room.
   void add_part(std::size_t thread, std::uint64_t range, const std::vector<StreamSize>& sizes);
   /// The records of the current part that have been taken, as a fraction of all that arrive for it; 1 if none do.
   double fraction_of_part() const;
   /// Seconds that next() has waited for blocks.
   double waited_seconds() const { return waited_seconds_; }
+  /// The rank for whose blocks next() has waited the longest since the last call of this function, and the seconds.
+  std::pair<int, double> take_longest_wait();
   /// After the last next(): waits until the senders have received the last credits. Throws: PeerFailed.
   void finish();
   void wake() { arrivals_.wake(); }
@@ -85,6 +92,7 @@ class IncomingStreams : public RecordStreams {
 
   std::byte* memory_of(std::size_t stream, std::uint64_t block) const;
   void post(std::size_t stream);
+  void await(const Stream& stream);
   bool has_room(const Stream& stream) const;
   void give_back(std::size_t stream);
   void send_owed(int to);
@@ -97,7 +105,8 @@ class IncomingStreams : public RecordStreams {
   std::vector<Stream> streams_;
   std::map<int, Source> sources_;
   double waited_seconds_ = 0;
-  WaitPoint arrivals_;  // its mutex guards streams and sources
+  std::map<int, double> waited_for_;  // seconds since take_longest_wait(), for each rank
+  WaitPoint arrivals_;                // its mutex guards streams and sources
 };
 
 }  // namespace hetsort::sort

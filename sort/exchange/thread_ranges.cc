@@ -19,27 +19,47 @@ constexpr double kPauseSeconds = 0.02;
 
 void ThreadRanges::ask(std::uint64_t merged, double idle_seconds) {
   asked_ = true;
-  dealer_.ask(job_.thread, {merged, since_begin_.seconds() - idle_seconds - job_.streams->waited_seconds()});
+  const double busy = since_begin_.seconds() - idle_seconds - job_.streams->waited_seconds();
+  const auto [from, seconds] = job_.streams->take_longest_wait();
+  dealer_.ask(job_.thread, {.merged = merged,
+                            .busy_seconds = busy,
+                            .wants_range = !next_,
+                            .copying = job_.copying(),
+                            .waited_for = static_cast<std::uint64_t>(from),
+                            .waited_seconds = seconds});
 }
 
 void ThreadRanges::accept(const RangeAnswer& answer) {
   asked_ = false;
   since_refused_.reset();
-  if (answer.kind == RangeAnswer::Kind::kLater) since_refused_.emplace();
+  if (answer.kind == RangeAnswer::Kind::kLater && !next_) since_refused_.emplace();
   if (answer.kind == RangeAnswer::Kind::kNone) ended_ = true;
+  if (answer.kind == RangeAnswer::Kind::kCopy) job_.copy(answer.number);
   if (answer.kind != RangeAnswer::Kind::kRange) return;
-  job_.streams->add_part(job_.thread, answer.range, job_.stream_sizes(answer.range));
-  next_ = answer.range;
+  job_.streams->add_part(job_.thread, answer.number, job_.begin_range(answer.number));
+  next_ = answer.number;
 }
 
 void ThreadRanges::prepare_next() {
-  if (next_ || ended_) return;
+  if (!next_) talk();
+}
+
+void ThreadRanges::report_wait() { talk(); }
+
+/// Asks and takes the answer, as far as possible without waiting. A thread that has its next range asks only whether it
+/// should copy runs.
+void ThreadRanges::talk() {
+  if (ended_) return;
   if (!asked_ && (!since_refused_ || since_refused_->seconds() > kPauseSeconds)) {
     const double part = job_.streams->fraction_of_part() * static_cast<double>(job_.records(range_));
     ask(merged_ + static_cast<std::uint64_t>(part), idle_seconds_);
   }
   if (!asked_) return;
-  if (const std::optional<RangeAnswer> answer = dealer_.take(job_.thread)) accept(*answer);
+  const std::optional<RangeAnswer> answer = dealer_.take(job_.thread);
+  if (!answer) return;
+  const io::Stopwatch watch;
+  accept(*answer);
+  idle_seconds_ += watch.seconds();  // copying is no merging
 }
 
 bool ThreadRanges::next(const StopFlag& stop) {
@@ -49,7 +69,7 @@ bool ThreadRanges::next(const StopFlag& stop) {
   bool is_first = true;
   while (!next_ && !ended_) {
     if (stop) throw Stopped();
-    if (!asked_ && !std::exchange(is_first, false))
+    if (since_refused_ && !std::exchange(is_first, false))
       std::this_thread::sleep_for(std::chrono::duration<double>(kPauseSeconds));
     if (!asked_) ask(merged_, idle_seconds_ + since_begin_.seconds() - begin);
     accept(dealer_.await(job_.thread));

@@ -54,6 +54,12 @@ struct RankResult {
     std::uint64_t bytes = 0;
   };
   std::vector<TakenRanges> taken;  ///< one for each rank that gave some away
+  /// Runs of another rank, which had become too slow to send them, that this rank formed again.
+  struct CopiedRuns {
+    std::size_t from = 0;
+    std::uint64_t records = 0;
+  };
+  std::vector<CopiedRuns> copied;
   /// A file of the output and the bytes of its records.
   struct WrittenFile {
     std::string path;

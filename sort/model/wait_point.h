@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <limits>
 #include <mutex>
 
 #include "comm/communicator.h"
@@ -45,6 +46,13 @@ class WaitPoint {
   /// Waits until condition(), which is called with the mutex held, is true. Throws: PeerFailed.
   template <typename Condition>
   void wait_until(const Condition& condition, const Progress& progress) {
+    static_cast<void>(wait_until(condition, progress, kForever));
+  }
+
+  static constexpr std::chrono::duration<double> kForever{std::numeric_limits<double>::infinity()};
+  /// Likewise, but for `most` seconds if messages progress by themselves. Returns whether the condition is true.
+  template <typename Condition>
+  bool wait_until(const Condition& condition, const Progress& progress, std::chrono::duration<double> most) {
     using std::chrono::microseconds;
     // Pauses that grow from 20 us to 2 ms take a waiting thread under 2 % of a core; constant pauses of 50 us take 25
     // to 30 %.
@@ -54,16 +62,20 @@ class WaitPoint {
     std::unique_lock lock(mutex_);
     while (!condition()) {
       ranks_.check();
-      if (!progress) {
-        changed_.wait(lock, [&] { return condition() || ranks_.failed(); });
+      const auto ends = [&] { return condition() || ranks_.failed(); };
+      if (!progress && most == kForever) {
+        changed_.wait(lock, ends);
         continue;
       }
+      if (!progress && !changed_.wait_for(lock, most, ends)) return false;
+      if (!progress) continue;
       lock.unlock();
       const bool moved = progress();
       lock.lock();
       pause = moved ? kMinPause : std::min(2 * pause, kMaxPause);
       if (!moved) changed_.wait_for(lock, pause, condition);
     }
+    return true;
   }
 
  private:

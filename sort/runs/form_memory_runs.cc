@@ -92,8 +92,7 @@ void populate(const Segment& segment, const std::byte* memory) {
   io::populate(segment.input->file, {memory + segment.memory_offset, segment.bytes});
 }
 
-/// Hands the pieces of one segment to threads, as far as the segment is claimed for this rank. Thread safety: any
-/// thread.
+/// Hands the pieces of one segment to threads, as far as it is claimed for this rank. Thread safety: any thread.
 class Pieces {
  public:
   /// `claims`: claims the segment; null = all of it is claimed.
@@ -298,6 +297,7 @@ class MemoryRunFormer {
   }
   /// Where the records of the last run that was formed lie.
   const std::vector<Segment>& segments() const { return segments_; }
+  std::span<std::byte> free_room() const { return room_; }
 
  private:
   std::byte* base() const { return context_.arena.data(); }
@@ -430,6 +430,7 @@ void form_memory_runs(const Input& input, const RankContext& context, const Spil
   MemoryRunFormer former(input, context, context.shared_records(), runs);
   while (const std::optional<InputSegment> segment = segments.next())
     if (segment->bytes > 0) runs.kept.push_back(former.form(*segment, &segments));
+  runs.spare = former.free_room();
 }
 
 void form_memory_run_of_lines(const Input& input, const RankContext& context, const SpillOptions& options,
@@ -451,11 +452,10 @@ void form_run_over(std::span<const std::byte> records, const RankContext& contex
   const std::array<Segment, 1> whole{Segment{.input = &no_file, .bytes = records.size()}};
   const std::size_t buckets = BucketIndex::bucket_count(count);
   MemoryRun run{all->first_record, {records.data(), layout}, nullptr};
-  std::vector<Element> sample;
-  if (buckets > 1)
-    sample = sample_records(run.memory, choose_sample(whole, count, 32 * buckets, layout.record_bytes), buckets);
-  run.index = std::make_unique<BucketIndex>(
-      layout, context.shared_records().last(BucketIndex::pool_bytes(count, threads)), threads, sample, buckets);
+  const std::vector<Segment> sample = choose_sample(whole, count, 32 * buckets, layout.record_bytes);
+  run.index =
+      std::make_unique<BucketIndex>(layout, context.shared_records().last(BucketIndex::pool_bytes(count, threads)),
+                                    threads, sample_records(run.memory, sample, buckets), buckets);
   std::vector<MultisetDigest> digests(threads);
   Pieces pieces(cut(whole, kBufferedPieceBytes, layout.record_bytes), nullptr);
   visit_pieces(context, pieces, [&](std::size_t worker, const Segment& piece) {

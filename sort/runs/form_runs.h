@@ -16,6 +16,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,9 @@ struct FormedRuns {
   io::Backend spill_backend = io::Backend::kBuffered;  ///< the way in which the space is read and written
   std::uint64_t longest_line = 0;                      ///< longest line in bytes, later of all ranks; 0 without lines
   std::uint64_t elsewhere_bytes = 0;                   ///< bytes of the rank's input that are not written to `space`
-  double waited_seconds = 0;                           ///< time for a stream's next bytes while no thread had work
-  Work work;                                           ///< number of records formed into runs, and the time for it
+  std::span<std::byte> spare{};  ///< memory that no run needs, if all runs are in memory and records are not lines
+  double waited_seconds = 0;     ///< time for a stream's next bytes while no thread had work
+  Work work;                     ///< number of records formed into runs, and the time for it
 
   bool in_memory() const { return space == nullptr; }
   std::size_t count() const { return kept.size() + spilled.size(); }

@@ -44,7 +44,7 @@ std::vector<std::vector<std::uint64_t>> merge_all(std::size_t ranks, const Speed
     const std::size_t rank = static_cast<std::size_t>(std::ranges::min_element(all, {}, open) - all.begin());
     if (all[rank].ended) break;
     const RangeAnswer answer = table.next(rank, 0, all[rank].done);
-    if (answer.kind == RangeAnswer::Kind::kRange) begin(rank, answer.range);
+    if (answer.kind == RangeAnswer::Kind::kRange) begin(rank, answer.number);
     if (answer.kind == RangeAnswer::Kind::kLater) all[rank].at += 0.02;
     all[rank].ended = answer.kind == RangeAnswer::Kind::kNone;
   }
@@ -91,6 +91,56 @@ TEST(DealTable, any_speeds_give_each_range_once) {
       merge_all(ranks, [&](std::size_t rank, double at) {
         return rank == static_cast<std::size_t>(at) % ranks ? 1000.0 * slow : 1000.0;
       });
+}
+
+/// Four ranks of which the last one sends so slowly that the others wait for it most of the time.
+struct SlowSender {
+  std::uint64_t room = 20'000;   ///< records of other ranks that each rank has memory for
+  double record_seconds = 1e-5;  ///< time to copy a record
+  double waited_part = 0.8;      ///< part of the time for which the others wait for it
+  bool can_be_copied = true;
+  std::vector<std::uint64_t> ranges_of_slow{};  ///< ranges that it was given
+
+  /// The ranks that are told to copy its runs, in five seconds.
+  std::vector<std::size_t> copiers() {
+    constexpr std::uint64_t kHeld = 10'000;
+    DealTable table(std::vector<DealTable::Rank>(4, {1, 10, kHeld, can_be_copied}),
+                    std::vector<std::uint64_t>(40, 1000));
+    std::vector<std::size_t> found;
+    std::vector<RangeRequest> of_rank(4);
+    for (double seconds = 0.1; seconds < 5; seconds += 0.1)
+      for (std::size_t rank = 0; rank < 4; ++rank) {
+        RangeRequest& request = of_rank[rank];
+        request.merged += 10;
+        request.busy_seconds += 0.02;
+        request.wants_range = rank == 3;
+        request.copying = {room, record_seconds};
+        request.waited_for = rank == 3 ? 0 : 3;
+        request.waited_seconds = rank == 3 ? 0 : 0.1 * waited_part;
+        request.seconds = seconds;
+        const RangeAnswer answer = table.next(rank, 0, request);
+        if (answer.kind == RangeAnswer::Kind::kRange) ranges_of_slow.push_back(answer.number);
+        if (answer.kind != RangeAnswer::Kind::kCopy) continue;
+        EXPECT_EQ(answer.number, 3U);
+        found.push_back(rank);
+        ranges_of_slow.clear();
+      }
+    std::ranges::sort(found);
+    return found;
+  }
+};
+
+TEST(DealTable, a_rank_that_all_others_wait_for_is_copied_once_by_each_and_gets_no_more_ranges) {
+  SlowSender job;
+  EXPECT_EQ(job.copiers(), (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(job.ranges_of_slow, std::vector<std::uint64_t>());
+}
+
+TEST(DealTable, nobody_is_copied_without_need_or_gain) {
+  EXPECT_TRUE(SlowSender{.waited_part = 0.2}.copiers().empty()) << "the others hardly wait";
+  EXPECT_TRUE(SlowSender{.record_seconds = 1}.copiers().empty()) << "copying takes longer";
+  EXPECT_TRUE(SlowSender{.room = 9'999}.copiers().empty()) << "memory has no room";
+  EXPECT_TRUE(SlowSender{.can_be_copied = false}.copiers().empty()) << "others do not see its records";
 }
 
 TEST(DealTable, ranks_without_records_end) {

@@ -71,26 +71,34 @@ SortOptions options_of(const RedealCase& deal, const std::string& folder, int ra
   return options;
 }
 
-/// Ranges that moved, of all ranks.
-std::uint64_t sort_and_judge(const RedealCase& deal) {
+/// What ranks did in place of others.
+struct Moved {
+  std::uint64_t ranges = 0;
+  std::uint64_t copied = 0;  ///< ranks whose runs were copied, of all ranks
+};
+
+Moved sort_and_judge(const RedealCase& deal) {
   SCOPED_TRACE(describe(deal));
   std::optional<JobFolder> folder;
   if (has_first_rank()) folder.emplace(deal).write_input("in", folder->records());
   const std::string path = folder ? folder->path() : "";
-  std::atomic<std::uint64_t> moved{0};
+  Moved moved;
   const auto body = [&](comm::Communicator& ranks) {
     SCOPED_TRACE(describe(deal) + ", rank " + std::to_string(ranks.rank()));
     Monitor monitor;
     RankResult result;
     sort_records(options_of(deal, path_for_all(path, ranks), ranks.rank()), ranks, monitor, result);
-    std::array<std::uint64_t, 2> sums{result.output.records, 0};
+    std::array<std::uint64_t, 3> sums{result.output.records, 0, result.copied.size()};
+    for (const RankResult::CopiedRuns& copied : result.copied) {
+      EXPECT_NE(copied.from, static_cast<std::size_t>(ranks.rank()));
+    }
     for (const RankResult::TakenRanges& taken : result.taken) {
       EXPECT_NE(taken.from, static_cast<std::size_t>(ranks.rank()));
       sums[1] += taken.ranges;
     }
     ranks.all_reduce_sum(sums);
     EXPECT_EQ(sums[0], deal.input.records);
-    moved = sums[1];
+    if (ranks.rank() == 0) moved = {sums[1], sums[2]};
   };
   machinery::InProcessOptions in_process = job_messages(deal);
   in_process.corrupt_message = deal.corrupt_message;
@@ -127,7 +135,9 @@ RedealCase many_ranges() {
 TEST(RedealOf, a_shared_output_moves_ranges_between_ranks) {
   const RedealCase deal = many_ranges();
   if (deal.ranks > 1) {
-    EXPECT_GT(sort_and_judge(deal), 0);
+    const Moved moved = sort_and_judge(deal);
+    EXPECT_GT(moved.ranges, 0);
+    EXPECT_GT(moved.copied, 0);
   }
 }
 
@@ -136,14 +146,16 @@ TEST(RedealOf, spilled_runs_moves_ranges_between_ranks) {
   deal.ample_memory = false;
   deal.input.records *= 4;
   if (deal.ranks > 1) {
-    EXPECT_GT(sort_and_judge(deal), 0);
+    const Moved moved = sort_and_judge(deal);
+    EXPECT_GT(moved.ranges, 0);
+    EXPECT_EQ(moved.copied, 0) << "runs on a disk of another rank";
   }
 }
 
 TEST(RedealOf, a_rank_that_communicates_only_while_it_waits_moves_nothing) {
   RedealCase deal = many_ranges();
   deal.mode = comm::ExchangeMode::kInline;
-  EXPECT_EQ(sort_and_judge(deal), 0);
+  EXPECT_EQ(sort_and_judge(deal).ranges, 0);
 }
 
 TEST(RedealOf, a_job_whose_rank_fails_while_ranges_move_ends_on_all_ranks) {
