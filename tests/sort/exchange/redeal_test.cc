@@ -91,6 +91,7 @@ Moved sort_and_judge(const RedealCase& deal) {
     std::array<std::uint64_t, 3> sums{result.output.records, 0, result.copied.size()};
     for (const RankResult::CopiedRuns& copied : result.copied) {
       EXPECT_NE(copied.from, static_cast<std::size_t>(ranks.rank()));
+      EXPECT_TRUE(result.in_memory) << "copies lie beside runs in memory";
     }
     for (const RankResult::TakenRanges& taken : result.taken) {
       EXPECT_NE(taken.from, static_cast<std::size_t>(ranks.rank()));
@@ -146,9 +147,7 @@ TEST(RedealOf, spilled_runs_moves_ranges_between_ranks) {
   deal.ample_memory = false;
   deal.input.records *= 4;
   if (deal.ranks > 1) {
-    const Moved moved = sort_and_judge(deal);
-    EXPECT_GT(moved.ranges, 0);
-    EXPECT_EQ(moved.copied, 0) << "runs on a disk of another rank";
+    EXPECT_GT(sort_and_judge(deal).ranges, 0);
   }
 }
 
