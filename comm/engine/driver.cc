@@ -35,6 +35,12 @@ constexpr Backoff::Limits kRung{std::chrono::milliseconds(10), std::chrono::mill
 constexpr Backoff::Limits kRungForUsers{std::chrono::milliseconds(2), std::chrono::milliseconds(20)};
 /// Pauses after a ring whose message has not arrived yet.
 constexpr Backoff::Limits kAnnounced{std::chrono::microseconds(20), std::chrono::milliseconds(20)};
+/// The number of ranks that share a processor for which the pauses above are right.
+constexpr int kRanksOfProcessor = 64;
+/// With more ranks, the least that the limits of pauses grow to for each further one. Threads that poll in vain would
+/// take most of the processor from those that have work.
+constexpr Backoff::Limits kRungInCrowd{std::chrono::microseconds(100), std::chrono::milliseconds(1)};
+constexpr Backoff::Limits kAnnouncedInCrowd{std::chrono::microseconds(20), std::chrono::milliseconds(1)};
 /// Number of errors after which the job is aborted.
 constexpr int kMaxErrors = 20;
 
@@ -160,6 +166,8 @@ void Driver::run(bool outward, bool inward) {
 void Driver::know_bells(std::vector<BellAddress> bells) {
   bells_ = std::move(bells);
   knows_bells_ = true;
+  const auto near = std::ranges::count_if(bells_, [this](const BellAddress& bell) { return can_ring(bell); });
+  ranks_a_processor_ = static_cast<int>(near / std::max(1U, std::thread::hardware_concurrency()));
   all_ring_ = std::ranges::all_of(bells_, [this](const BellAddress& bell) { return can_ring(bell); });
 }
 
@@ -182,13 +190,23 @@ void Driver::run_pulse() {
   }
 }
 
+/// The pauses of a thread that is rung. `announced`: whether a message has been announced that has not arrived yet.
+Backoff::Limits Driver::rung_pauses(bool announced) const {
+  Backoff::Limits limits = announced ? kAnnounced : in_.users() > 0 ? kRungForUsers : kRung;
+  const Backoff::Limits& more = announced ? kAnnouncedInCrowd : kRungInCrowd;
+  const int ranks = std::max(0, ranks_a_processor_ - kRanksOfProcessor);
+  limits.least = std::max(limits.least, ranks * more.least);
+  limits.most = std::max(limits.most, ranks * more.most);
+  return limits;
+}
+
 /// How long the driving thread may sleep. One that only sends may sleep longer: what it posts leaves at once, and any
 /// thread that polls advances a long message.
 Clock::duration Driver::pause(Backoff& backoff, bool inward, bool announced) const {
   const std::size_t sends = out_.users() + out_.own();
   const bool is_awaited = waiting_ > 0 && inward;
   if (inward && all_ring_ && sends == 0 && (announced || is_awaited || in_.users() > 0))
-    return backoff.next(announced ? kAnnounced : in_.users() > 0 ? kRungForUsers : kRung);
+    return backoff.next(rung_pauses(announced));
   if (is_awaited) return backoff.next(knows_bells_ ? kUnrung : kStarting);
   if (sends + in_.users() > 0) return std::max<Clock::duration>(backoff.next(kUnrung), kMinPauseUnawaited);
   backoff.reset();

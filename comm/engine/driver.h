@@ -101,6 +101,7 @@ class Driver {
   bool round(bool outward, bool inward);
   void failed_round(const std::string& error);
   void die();
+  Backoff::Limits rung_pauses(bool announced) const;
   Clock::duration pause(Backoff& backoff, bool inward, bool announced) const;
   bool can_ring(const BellAddress& bell) const { return bell.place != 0 && bell.place == bell_.place; }
   void ring(const MessageQueue& queue);
@@ -123,6 +124,7 @@ class Driver {
   BellAddress bell_;
   std::vector<BellAddress> bells_;  // indexed by rank; constant once knows_bells_ is true
   std::atomic<bool> knows_bells_{false};
+  int ranks_a_processor_ = 0;          // ranks that can ring, for each processor; constant once all_ring_ is true
   std::atomic<bool> all_ring_{false};  // whether every message to this rank is announced by a ring
   std::mutex drive_mutex_;             // inline mode: held by the thread that drives
   std::mutex wait_mutex_;
