@@ -113,6 +113,11 @@ void describe(const FormedRuns& runs, const PlannedSort& planned, RankResult& re
   result.runs_in_memory = runs.kept.size();
 }
 
+/// What this rank shows of its speed.
+FormedRank formed_by_this_rank(const FormedRuns& runs, const PlannedSort& planned, const RankResult& result) {
+  return {.work = result.work, .input_records = runs.input_bytes / planned.options.layout.record_bytes};
+}
+
 /// The sorted stretches of which the inputs consist, if they are to be merged as they are: the user says that they are
 /// sorted, or they do not fit in memory and seem to be. Else none.
 SeemingOrder order_to_merge(const PlannedSort& planned, const RankContext& context) {
@@ -174,7 +179,8 @@ WrittenOutput merge_in_passes(Held& held, RankContext& context, RankResult& resu
   if (!planned.cuts_anywhere()) plan_merge_of_lines(context, runs, held.arena);
   describe(runs, planned, result);
   check_read_records(planned, runs);
-  return merge_runs(runs, context, place_output(share_output(planned, runs, result)));
+  const FormedRank mine = formed_by_this_rank(runs, planned, result);
+  return merge_runs(runs, context, place_output(share_output(planned, {&mine, 1}, result)));
 }
 
 /// How ranges of the output may move to other ranks; nothing if they may not: somebody asked for these shares, the
@@ -234,11 +240,14 @@ WrittenOutput form_and_merge(Held& held, RankContext& context, RankResult& resul
   if (planned.size_is_unknown()) context.monitor->know_total(2 * runs.input_bytes, runs.input_bytes);
   describe(runs, planned, result);
   check_read_records(planned, runs);
+  const FormedRank mine = formed_by_this_rank(runs, planned, result);
   if (!needs_exchange(runs, context, planned.shares, planned.output))
-    return merge_runs(runs, context, place_output(share_output(planned, runs, result)));
+    return merge_runs(runs, context, place_output(share_output(planned, {&mine, 1}, result)));
   context.begin_phase("select_splitters");
-  const SharedOutput shared = share_output(planned, runs, result);
-  const ExchangePlan plan = plan_exchange(runs, context, shared.shares, planned.output, redeal_of(planned));
+  std::vector<FormedRank> formed = gather_formed(runs, context, planned.output, mine);
+  const SharedOutput shared = share_output(planned, formed, result);
+  const ExchangePlan plan =
+      plan_exchange(runs, context, {shared.shares, planned.output, std::move(formed), redeal_of(planned)});
   result.runs = runs.count();
   const ReadyOutput output = place_output(shared, plan);
   context.begin_phase("exchange", context.weights.merge);

@@ -3,6 +3,7 @@
 #include "sort/exchange/plan_exchange.h"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
@@ -71,10 +72,11 @@ std::uint64_t runs_that_fit(const ExchangePlan& plan, const std::vector<std::uin
   return high;
 }
 
+constexpr std::uint64_t kMaxThreadsOfRank = 1 << 16;
+constexpr std::uint64_t kMaxPartsOfRank = 1 << 16;
+
 /// Whether a job of `records` records can have such runs. Memory, tags and loops are sized by these numbers.
 bool is_possible(const RankRuns& rank, std::uint64_t records) {
-  constexpr std::uint64_t kMaxThreadsOfRank = 1 << 16;
-  constexpr std::uint64_t kMaxPartsOfRank = 1 << 16;
   return rank.threads >= 1 && rank.threads <= kMaxThreadsOfRank && rank.parts >= 1 && rank.parts <= kMaxPartsOfRank &&
          rank.runs <= records && rank.min_runs <= rank.runs && rank.spilled_runs <= rank.runs;
 }
@@ -98,42 +100,57 @@ std::uint64_t block_memory_bytes(const FormedRuns& runs, const RankContext& cont
   return context.arena.size() - std::min(context.arena.size(), staging_bytes);
 }
 
-// What a rank announces: these numbers, and behind them the place of each run.
-constexpr std::size_t kMemoryNumber = 4;
-constexpr std::size_t kNumbers = 5;
+/// Where the numbers that a rank announces are in its list; behind them is the place of each run.
+struct Announced {
+  enum : std::size_t { kThreads, kParts, kSpilledRuns, kMinRuns, kMemory, kWork, kSeconds, kInput, kNumbers };
+};
 
-std::vector<std::uint64_t> numbers_of(const FormedRuns& runs, const RankRuns& mine, std::uint64_t memory_bytes) {
-  std::vector<std::uint64_t> numbers{mine.threads, mine.parts, runs.spilled.size(), min_runs(runs), memory_bytes};
-  for (const MemoryRun& run : runs.kept) numbers.push_back(run.first_record);
-  for (const SpilledRun& run : runs.spilled) numbers.push_back(run.first_record);
+std::vector<std::uint64_t> numbers_of(const FormedRank& mine) {
+  const RankRuns& runs = mine.runs;
+  std::vector<std::uint64_t> numbers{runs.threads,
+                                     runs.parts,
+                                     runs.spilled_runs,
+                                     runs.min_runs,
+                                     mine.memory_bytes,
+                                     mine.work.records,
+                                     std::bit_cast<std::uint64_t>(mine.work.seconds),
+                                     mine.input_records};
+  numbers.insert(numbers.end(), runs.places.begin(), runs.places.end());
   return numbers;
 }
 
 /// Throws: std::runtime_error if these are not the numbers of a rank.
-RankRuns rank_with(const std::vector<std::uint64_t>& numbers) {
-  if (numbers.size() < kNumbers) throw std::runtime_error("a message between ranks is too short");
-  return {numbers[0], numbers[1], numbers.size() - kNumbers,
-          numbers[2], numbers[3], {numbers.begin() + kNumbers, numbers.end()}};
+FormedRank rank_with(const std::vector<std::uint64_t>& numbers) {
+  if (numbers.size() < Announced::kNumbers) throw std::runtime_error("a message between ranks is too short");
+  FormedRank rank{.work = {numbers[Announced::kWork], std::bit_cast<double>(numbers[Announced::kSeconds])},
+                  .input_records = numbers[Announced::kInput],
+                  .memory_bytes = numbers[Announced::kMemory]};
+  rank.runs = {numbers[Announced::kThreads],         numbers[Announced::kParts],
+               numbers.size() - Announced::kNumbers, numbers[Announced::kSpilledRuns],
+               numbers[Announced::kMinRuns],         {numbers.begin() + Announced::kNumbers, numbers.end()}};
+  return rank;
 }
 
 /// Adds to the plan which runs and how many ranges each rank has, after the merge passes that memory requires.
 /// Collective.
-void agree_on_runs(FormedRuns& runs, const RankContext& context, const RankRuns& mine, ExchangePlan& plan) {
+void agree_on_runs(FormedRuns& runs, const RankContext& context, ExchangeRequest& request, ExchangePlan& plan) {
   while (true) {
     std::vector<std::uint64_t> memory_bytes;
     plan.of_rank.clear();
-    for (const std::vector<std::uint64_t>& of_rank :
-         context.ranks->all_gather_lists(numbers_of(runs, mine, block_memory_bytes(runs, context, mine)))) {
-      plan.of_rank.push_back(rank_with(of_rank));
-      memory_bytes.push_back(of_rank[kMemoryNumber]);
+    for (FormedRank& rank : request.formed) {
+      plan.of_rank.push_back(std::move(rank.runs));
+      memory_bytes.push_back(rank.memory_bytes);
     }
     check_runs(plan);
+    for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank)
+      plan.of_rank[rank].parts = std::min(plan.of_rank[rank].parts, request.shares.parts_of(rank));
     const std::uint64_t max_runs =
         std::min(runs_that_fit(plan, memory_bytes, runs.longest_line), context.plan.max_merged_runs);
     const auto has_few = [&](const RankRuns& rank) { return rank.runs <= std::max(max_runs, rank.min_runs); };
     if (std::ranges::all_of(plan.of_rank, has_few)) return;
     if (plan.me == 0) context.monitor->note("there are more runs than one pass can merge: neighbours are merged first");
     reduce_runs(runs, context, max_runs);
+    request.formed = gather_formed(runs, context, request.output, {});
   }
 }
 
@@ -294,20 +311,34 @@ bool needs_exchange(const FormedRuns& runs, const RankContext& context, const Sh
   return context.ranks->size() > 1 || has_parts || (!runs.kept.empty() && (runs.count() > 1 || !runs.in_memory()));
 }
 
-ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output,
-                           const std::optional<Redeal>& redeal) {
-  ExchangePlan plan{.me = context.rank(), .shares = shares.records, .block_bytes = context.plan.spill_block_bytes};
+std::vector<FormedRank> gather_formed(const FormedRuns& runs, const RankContext& context, const Output& output,
+                                      const FormedRank& mine) {
+  FormedRank all_of_mine = mine;
   // An output that is a stream is written from front to back, by one thread.
-  RankRuns mine;
-  mine.threads = output.is_stream() ? 1 : std::min(context.plan.threads, context.plan.merging_threads);
-  mine.parts = output.is_stream() ? 1 : shares.parts_of(plan.me);
-  agree_on_runs(runs, context, mine, plan);
+  RankRuns& own = all_of_mine.runs;
+  own.threads = output.is_stream() ? 1 : std::min(context.plan.threads, context.plan.merging_threads);
+  own.parts = output.is_stream() ? 1 : kMaxPartsOfRank;
+  own.spilled_runs = runs.spilled.size();
+  own.min_runs = min_runs(runs);
+  for (const MemoryRun& run : runs.kept) own.places.push_back(run.first_record);
+  for (const SpilledRun& run : runs.spilled) own.places.push_back(run.first_record);
+  all_of_mine.memory_bytes = block_memory_bytes(runs, context, own);
+  std::vector<FormedRank> all;
+  for (const std::vector<std::uint64_t>& numbers : context.ranks->all_gather_lists(numbers_of(all_of_mine)))
+    all.push_back(rank_with(numbers));
+  return all;
+}
+
+ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, ExchangeRequest request) {
+  const Shares& shares = request.shares;
+  ExchangePlan plan{.me = context.rank(), .shares = shares.records, .block_bytes = context.plan.spill_block_bytes};
+  agree_on_runs(runs, context, request, plan);
   divide_blocks(context.layout, plan);
-  if (redeal) cut_finer(*redeal, context.layout, plan);
+  if (request.redeal) cut_finer(*request.redeal, context.layout, plan);
   const std::unique_ptr<SortedRuns> view = view_of_all(runs, context);
   const RankedRuns ranked{*view, plan.of_rank[plan.me].places, context.layout.common_key_bytes()};
   cut_runs(ranked, shares, *context.ranks, plan);
-  const std::size_t volumes = output.volumes().size();
+  const std::size_t volumes = request.output.volumes().size();
   if (context.layout.is_lines() && volumes > 1) cut_volumes(ranked, volumes, *context.ranks, plan);
   return plan;
 }

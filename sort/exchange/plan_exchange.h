@@ -5,12 +5,12 @@
 //
 // In: each rank's sorted runs, the output's shares. Out: on each rank its runs, cut at the borders of all ranges: each
 // rank's share consists of its parts (one, unless the rank emulates several processes), each part of one range a
-// thread. Idea: the ranks exchange how many runs they have and where in the input each begins. If some rank's memory
+// thread. Idea: the ranks announce how many runs they have and where in the input each begins. If some rank's memory
 // has not two blocks for each of its streams, the ranks that spilled merge neighbouring runs until it has. Then phase
 // select_splitters finds the cuts: exact ones between parts, and about equal ranges within a part. If ranges may be
-// dealt (sort/deal/deal_table.h), each share is divided into more ranges than the rank has threads. Cost: two
-// reductions of O(ranks + runs) numbers a round of merging, one read and write of the runs that are merged, and the
-// splitter selection (select_across_ranks.h, divide_parts.h).
+// dealt (sort/deal/deal_table.h), each share is divided into more ranges than the rank has threads. Cost: one reduction
+// of O(ranks + runs) numbers, and another for each round of merging; one read and write of the runs that are merged;
+// and the splitter selection (select_across_ranks.h, divide_parts.h).
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@
 
 namespace hetsort::sort {
 
-/// What all ranks know of each rank once runs are formed.
+/// What all ranks know of the runs of each rank once they are formed.
 struct RankRuns {
   std::uint64_t threads = 1;  ///< ranges of each part of its share
   std::uint64_t parts = 1;    ///< parts of its share; it begins them one after the other
@@ -38,6 +38,15 @@ struct RankRuns {
   std::vector<std::uint64_t> places{};  ///< number of each run's first record in the whole input
 
   std::uint64_t ranges() const { return threads * parts; }
+};
+
+/// What a rank announces once it has formed its runs.
+struct FormedRank {
+  Work work{};                      ///< shows the speed of the rank
+  std::uint64_t input_records = 0;  ///< number of records that it has read
+  /// Its runs, and the maximum numbers of its threads and of its parts.
+  RankRuns runs{};
+  std::uint64_t memory_bytes = 0;  ///< memory for blocks and lines of streams
 };
 
 struct ExchangePlan {
@@ -70,10 +79,27 @@ struct ExchangePlan {
 /// even on a single rank.
 bool needs_exchange(const FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output);
 
-/// Plans the exchange; merges neighbouring runs first where memory asks for it. `redeal`: ranges may be dealt, if the
-/// output is large enough. Collective. Throws: io::Error; PeerFailed.
-ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output,
-                           const std::optional<Redeal>& redeal = {});
+/// What all ranks announce, in rank order. `mine`: the work and the records of this rank; the rest is added.
+/// Collective. Throws: std::runtime_error for numbers that no rank can have; PeerFailed.
+std::vector<FormedRank> gather_formed(const FormedRuns& runs, const RankContext& context, const Output& output,
+                                      const FormedRank& mine);
+
+/// The number of threads of each rank, at most, that merge if the mean stream is to have `min_stream_bytes`: a stream
+/// to each costs messages and memory, however small it is. At least 1; pure. `output_bytes`: of all ranks.
+std::uint64_t threads_worth_merging(const std::vector<RankRuns>& ranks, std::uint64_t output_bytes,
+                                    std::uint64_t min_stream_bytes);
+
+/// What the exchange is planned from.
+struct ExchangeRequest {
+  const Shares& shares;
+  const Output& output;
+  std::vector<FormedRank> formed;  ///< result of gather_formed()
+  std::optional<Redeal> redeal{};  ///< ranges may be dealt, if the output is large enough
+};
+
+/// Plans the exchange; merges neighbouring runs first where memory asks for it. Collective. Throws: io::Error;
+/// PeerFailed.
+ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, ExchangeRequest request);
 
 /// The memory that the streams of a rank need with `credits` blocks of block_bytes each: `out` streams that leave the
 /// rank, and `in` streams that arrive in all its ranges. The buffers for reading own spilled runs are not included.

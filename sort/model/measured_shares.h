@@ -11,7 +11,7 @@
 // same bytes through the same processors, memory and disks. If links were measured, the model of a whole run
 // (partition/run) plans the exchange. Merging and messages then cost a rank what they cost the median rank, in
 // proportion to the time in which it formed its runs.
-// Cost: one reduction of O(ranks) numbers.
+// Cost: O(ranks) numbers, in the reduction in which ranks also announce their runs (sort/exchange/plan_exchange.h).
 #pragma once
 
 #include <cstddef>

@@ -64,20 +64,14 @@ void gather_disk_rates(PlannedSort& planned) {
   check_rates(measured.rates);
 }
 
-/// What a rank says after it has formed its runs.
-struct FormedRecords {
-  Work work;
-  std::uint64_t read = 0;
-};
-
 /// The shares that follow from the work of all ranks and, if they were measured, from the other rates, which are added
 /// to `result`. Collective.
-Shares measured_shares(PlannedSort& planned, std::uint64_t read_records, RankResult& result) {
+Shares measured_shares(PlannedSort& planned, std::span<const FormedRank> formed, RankResult& result) {
   std::vector<Work> work;
   std::vector<std::uint64_t> read;
-  for (const FormedRecords& rank : planned.ranks.all_gather(FormedRecords{result.work, read_records})) {
+  for (const FormedRank& rank : formed) {
     work.push_back(rank.work);
-    read.push_back(rank.read);
+    read.push_back(rank.input_records);
   }
   check_work(work);
   if (planned.claims != nullptr) planned.claims->check_complete(read);
@@ -138,11 +132,10 @@ void check_read_records(const PlannedSort& planned, const FormedRuns& runs) {
     check_record_count(expected, planned.ranks.all_reduce_sum(runs.input.records));
 }
 
-SharedOutput share_output(PlannedSort& planned, const FormedRuns& runs, RankResult& result) {
-  const std::uint64_t read_records = runs.input_bytes / planned.options.layout.record_bytes;
+SharedOutput share_output(PlannedSort& planned, std::span<const FormedRank> formed, RankResult& result) {
   SharedOutput shared{planned, planned.shares};
-  if (planned.options.shares.output_by_rates) shared.shares = measured_shares(planned, read_records, result);
-  if (planned.size_is_unknown()) shared.shares.records = {read_records};
+  if (planned.options.shares.output_by_rates) shared.shares = measured_shares(planned, formed, result);
+  if (planned.size_is_unknown()) shared.shares.records = {formed.front().input_records};
   result.planned_output_records = planned.options.layout.records_in(shared.shares.records[planned.rank()]);
   return shared;
 }

@@ -6,8 +6,10 @@
 // In: the plan, and the runs of all ranks. Out: the decided shares of the output; then the output, ready to be written.
 // Idea: planned shares hold if they were planned. Otherwise the work of all ranks while they formed runs and the rates
 // of links and disks decide. A share of lines ends where the line begins in which it would end, which the exchange's
-// plan knows. Cost: a few reductions of O(ranks) numbers.
+// plan knows. Cost: no message, or a reduction of O(ranks) numbers if disks were measured.
 #pragma once
+
+#include <span>
 
 #include "sort/exchange/plan_exchange.h"
 #include "sort/model/rank_result.h"
@@ -41,9 +43,9 @@ struct SharedOutput {
   Shares shares;
 };
 
-/// Decides the shares. Collective: all ranks have formed their runs. Throws: ProofError when the ranks do not have the
-/// whole input; PeerFailed.
-SharedOutput share_output(PlannedSort& planned, const FormedRuns& runs, RankResult& result);
+/// Decides the shares. `formed`: what all ranks have announced. Collective. Throws: ProofError when the ranks do not
+/// have the whole input; PeerFailed.
+SharedOutput share_output(PlannedSort& planned, std::span<const FormedRank> formed, RankResult& result);
 
 /// The output at the place of the shares, with rank 0's header, for runs that are merged on this rank, or by the plan
 /// of an exchange. Reserves its space if that has not been done. Collective. Throws: io::Error; PeerFailed.
