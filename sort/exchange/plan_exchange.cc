@@ -131,9 +131,23 @@ FormedRank rank_with(const std::vector<std::uint64_t>& numbers) {
   return rank;
 }
 
+/// The least bytes of the mean stream if several threads of a rank merge. A stream costs messages, and a block of its
+/// own at both ends. With smaller streams this takes longer than it saves to divide the merge among threads.
+constexpr std::uint64_t kMinStreamBytes = std::uint64_t{16} << 10;
+
+/// Leaves as many threads of each rank as are worth their streams. The streams of a single rank are no messages.
+void limit_threads(const RankContext& context, ExchangePlan& plan) {
+  if (plan.of_rank.size() == 1) return;
+  const std::uint64_t least = context.options->hooks.min_stream_bytes.value_or(kMinStreamBytes);
+  const std::uint64_t bytes = std::reduce(plan.shares.begin(), plan.shares.end()) * context.layout.record_bytes;
+  const std::uint64_t most = threads_worth_merging(plan.of_rank, bytes, least);
+  for (RankRuns& rank : plan.of_rank) rank.threads = std::min(rank.threads, most);
+}
+
 /// Adds to the plan which runs and how many ranges each rank has, after the merge passes that memory requires.
 /// Collective.
 void agree_on_runs(FormedRuns& runs, const RankContext& context, ExchangeRequest& request, ExchangePlan& plan) {
+  std::uint64_t most_threads = kMaxThreadsOfRank;
   while (true) {
     std::vector<std::uint64_t> memory_bytes;
     plan.of_rank.clear();
@@ -142,8 +156,14 @@ void agree_on_runs(FormedRuns& runs, const RankContext& context, ExchangeRequest
       memory_bytes.push_back(rank.memory_bytes);
     }
     check_runs(plan);
-    for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank)
-      plan.of_rank[rank].parts = std::min(plan.of_rank[rank].parts, request.shares.parts_of(rank));
+    for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
+      RankRuns& planned = plan.of_rank[rank];
+      planned.parts = std::min(planned.parts, request.shares.parts_of(rank));
+      planned.threads = std::min(planned.threads, most_threads);
+    }
+    // Passes that merge runs make streams larger. More threads would then need the memory that the passes have freed.
+    limit_threads(context, plan);
+    most_threads = std::ranges::max(plan.of_rank, {}, &RankRuns::threads).threads;
     const std::uint64_t max_runs =
         std::min(runs_that_fit(plan, memory_bytes, runs.longest_line), context.plan.max_merged_runs);
     const auto has_few = [&](const RankRuns& rank) { return rank.runs <= std::max(max_runs, rank.min_runs); };
@@ -327,6 +347,32 @@ std::vector<FormedRank> gather_formed(const FormedRuns& runs, const RankContext&
   for (const std::vector<std::uint64_t>& numbers : context.ranks->all_gather_lists(numbers_of(all_of_mine)))
     all.push_back(rank_with(numbers));
   return all;
+}
+
+std::uint64_t threads_worth_merging(const std::vector<RankRuns>& ranks, std::uint64_t output_bytes,
+                                    std::uint64_t min_stream_bytes) {
+  std::uint64_t runs = 0;
+  std::uint64_t most = 1;
+  for (const RankRuns& rank : ranks) {
+    runs += rank.runs;
+    most = std::max(most, rank.threads);
+  }
+  if (min_stream_bytes == 0 || runs == 0) return most;
+  const std::uint64_t ranges = output_bytes / min_stream_bytes / runs;
+  const auto are_worth = [&](std::uint64_t threads) {
+    std::uint64_t all = 0;
+    for (const RankRuns& rank : ranks) all += std::min(rank.threads, threads);
+    return all <= ranges;
+  };
+  std::uint64_t low = 1;
+  for (std::uint64_t high = most; low < high;) {
+    const std::uint64_t middle = low + (high - low + 1) / 2;
+    if (are_worth(middle))
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
 }
 
 ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, ExchangeRequest request) {

@@ -5,12 +5,13 @@
 //
 // In: each rank's sorted runs, the output's shares. Out: on each rank its runs, cut at the borders of all ranges: each
 // rank's share consists of its parts (one, unless the rank emulates several processes), each part of one range a
-// thread. Idea: the ranks announce how many runs they have and where in the input each begins. If some rank's memory
-// has not two blocks for each of its streams, the ranks that spilled merge neighbouring runs until it has. Then phase
-// select_splitters finds the cuts: exact ones between parts, and about equal ranges within a part. If ranges may be
-// dealt (sort/deal/deal_table.h), each share is divided into more ranges than the rank has threads. Cost: one reduction
-// of O(ranks + runs) numbers, and another for each round of merging; one read and write of the runs that are merged;
-// and the splitter selection (select_across_ranks.h, divide_parts.h).
+// thread. Idea: the ranks announce how many runs they have and where in the input each begins. If streams would be
+// tiny, fewer threads of each rank merge. If some rank's memory has not two blocks for each of its streams, the ranks
+// that spilled merge neighbouring runs until it has. Then phase select_splitters finds the cuts: exact ones between
+// parts, and about equal ranges within a part. If ranges may be dealt (sort/deal/deal_table.h), each share is divided
+// into more ranges than the rank has threads. Cost: one reduction of O(ranks + runs) numbers, and another for each
+// round of merging; one read and write of the runs that are merged; and the splitter selection
+// (select_across_ranks.h, divide_parts.h).
 #pragma once
 
 #include <cstddef>

@@ -131,6 +131,7 @@ SortOptions options_of(const Scenario& scenario, const Bytes& paths, int rank) {
   if (has_ample_memory(scenario, rank)) options.memory_bytes += (std::uint64_t{64} << 20) + 3 * bytes;
   options.output.sync = false;
   options.hooks.block_bytes = scenario.block_bytes;
+  if (scenario.input.seed % 4 == 0) options.hooks.min_stream_bytes.reset();
   return options;
 }
 

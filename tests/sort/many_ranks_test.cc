@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whole sorts on many more ranks and threads than the machine has. The threads of a rank work one after the other.
-// HETSORT_TEST_RANKS sets the number of ranks: time and memory grow with its square.
+// HETSORT_TEST_RANKS sets the number of ranks: time and memory grow with its square, and where all threads merge, also
+// with the threads.
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include <cstdint>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "sort/machine/parallel.h"
 #include "tests/sort/scenario.h"
@@ -25,35 +29,69 @@ class SmallPages {
   ~SmallPages() { ::prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0); }
 };
 
-SortOptions options_in(const Scratch& folder, std::size_t threads) {
+/// While it lives, this process may have as many files open as the system lets it: each rank has some.
+class ManyFiles {
+ public:
+  ManyFiles() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit most{before_.rlim_max, before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &most);
+  }
+  ManyFiles(const ManyFiles&) = delete;
+  ManyFiles& operator=(const ManyFiles&) = delete;
+  ~ManyFiles() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+constexpr std::size_t kThreads = 16;
+constexpr std::size_t kRecordsOfThread = 20;
+
+SortOptions options_in(const Scratch& folder) {
   SortOptions options = sort_of_files({folder / "in"}, folder / "out", kTenByteKeys);
   options.spill.directories = {folder.path()};
-  options.threads = threads;
+  options.threads = kThreads;
   options.memory_bytes = std::uint64_t{2} << 30;
   options.output.sync = false;
   options.hooks.block_bytes = 2 * kTenByteKeys.record_bytes;  // the blocks of all ranks are in one machine's memory
   return options;
 }
 
-TEST(ManyRanks, of_16_threads_sort_as_the_oracle_does) {
+/// The number of threads that have merged.
+std::size_t threads_that_merged(const Monitor& monitor) {
+  std::set<std::size_t> threads;
+  for (const TraceEvent& event : monitor.events())
+    if (event.name == std::string_view("merge and write")) threads.insert(event.thread);
+  return threads.size();
+}
+
+/// Sorts on ranks of 16 threads, of which `merging_threads` merge. `all_merge`: whether threads merge even if their
+/// streams are tiny.
+void sort_on(int count, bool all_merge, std::size_t merging_threads) {
   SCOPED_TRACE(seed_note());
-  constexpr std::size_t kThreads = 16;
-  constexpr std::size_t kRecordsOfThread = 20;
-  const auto count = static_cast<int>(environment_number("HETSORT_TEST_RANKS", kSanitized ? 12 : 100));
   const std::size_t records = static_cast<std::size_t>(count) * kThreads * kRecordsOfThread;
   const Bytes input = make_records({Distribution::kFewKeys, kTenByteKeys, records, test_seed()});
   const SmallPages pages;
+  const ManyFiles files;
   const Scratch folder(io::test::memory_folder());
   write_bytes(folder / "in", input);
   machinery::InProcessOptions job;
   job.rendezvous = 0;  // MPI copies messages as short as these
   job.communicator.stall_timeout_seconds = 600;
+  if (!all_merge) job.longest_delay_microseconds = 0;  // a rank that waits for a late message looks for it often
+  SortOptions options = options_in(folder);
+  if (!all_merge) options.hooks.min_stream_bytes.reset();
   const auto body = [&](comm::Communicator& ranks) {
     const OneThread simulated;
-    Monitor monitor;
+    Monitor monitor(ranks.rank() == 0);
     RankResult result;
-    sort_records(options_in(folder, kThreads), ranks, monitor, result);
+    sort_records(options, ranks, monitor, result);
     EXPECT_TRUE(result.in_memory);
+    EXPECT_EQ(result.threads, kThreads);
+    if (ranks.rank() == 0) {
+      EXPECT_EQ(threads_that_merged(monitor), merging_threads);
+    }
     EXPECT_EQ(result.all.records, records);
   };
   for (const machinery::RankEnd& end : machinery::try_ranks(count, test_seed(), job, body)) {
@@ -62,6 +100,14 @@ TEST(ManyRanks, of_16_threads_sort_as_the_oracle_does) {
   }
   EXPECT_TRUE(is_sorted_form(read_bytes(folder / "out"), input, kTenByteKeys));
 }
+
+int ranks_of_test(std::uint64_t usual) {
+  return static_cast<int>(environment_number("HETSORT_TEST_RANKS", kSanitized ? 12 : usual));
+}
+
+TEST(ManyRanks, of_16_threads_sort_as_the_oracle_does) { sort_on(ranks_of_test(1000), false, 1); }
+
+TEST(ManyRanks, whose_16_threads_all_merge_sort_as_the_oracle_does) { sort_on(ranks_of_test(100), true, kThreads); }
 
 }  // namespace
 }  // namespace hetsort::sort::test

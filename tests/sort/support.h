@@ -165,6 +165,8 @@ inline SortOptions sort_of_files(std::vector<std::string> inputs, std::string ou
   options.layout = layout;
   // What spills is tested, whatever the records are.
   options.hooks.uses_order_of_input = false;
+  // Several threads of a rank merge, however few the records are.
+  options.hooks.min_stream_bytes = 0;
   return options;
 }
 

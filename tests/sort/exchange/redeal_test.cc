@@ -59,6 +59,7 @@ SortOptions options_of(const RedealCase& deal, const std::string& folder, int ra
   options.output.verify = deal.verify;
   options.output.sync = deal.verify;
   options.hooks.block_bytes = deal.block_bytes;
+  if (deal.input.seed % 4 == 0) options.hooks.min_stream_bytes.reset();
   options.hooks.redeal = {.parts = deal.parts, .seed = deal.input.seed};
   options.hooks.redeal.before_range = [ranges = std::make_shared<std::atomic<int>>(0), rank, &deal] {
     const int number = ++*ranges;
