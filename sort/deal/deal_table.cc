@@ -22,7 +22,7 @@ constexpr double kMinMeasuredSeconds = 0.01;
 
 // The time after which it is judged again which rank the others wait for, and the part of that time that they must have
 // waited. Quotas stop all hosts several times meanwhile.
-constexpr double kJudgedSeconds = 0.25;
+constexpr double kJudgedSeconds = 0.2;
 constexpr double kMostlyWaits = 0.5;
 
 }  // namespace
@@ -139,7 +139,8 @@ bool DealTable::is_worth_copying(std::size_t number, double pace) const {
   return left / pace > kMargin * std::max(own, copying + *others) + kMinGainSeconds;
 }
 
-/// Marks the rank that all others wait for, if its runs are worth copying. Looks once in a while.
+/// Marks the rank that all others wait for, if its runs are worth copying. Looks once in a while, and marks what it
+/// sees twice in a row: a host may pause for a moment.
 void DealTable::judge(double seconds) {
   const double passed = seconds - judged_seconds_;
   if (passed < kJudgedSeconds) return;
@@ -153,8 +154,10 @@ void DealTable::judge(double seconds) {
   const auto awaited = std::ranges::max_element(of_rank_, {}, &OfRank::awaited_seconds);
   const auto waiting = static_cast<double>(threads - std::min(threads, awaited->threads.size()));
   const auto number = static_cast<std::size_t>(awaited - of_rank_.begin());
-  if (!awaited->is_copied && awaited->awaited_seconds >= kMostlyWaits * passed * waiting)
-    awaited->is_copied = is_worth_copying(number, pace);
+  const bool is_suspect = !awaited->is_copied && awaited->awaited_seconds >= kMostlyWaits * passed * waiting &&
+                          is_worth_copying(number, pace);
+  awaited->is_copied = awaited->is_copied || (is_suspect && suspect_ == number);
+  suspect_ = is_suspect ? std::optional(number) : std::nullopt;
   for (OfRank& rank : of_rank_) rank.awaited_seconds = 0;
   judged_seconds_ = seconds;
   judged_done_ = done;

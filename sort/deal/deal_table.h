@@ -111,6 +111,7 @@ class DealTable {
   std::uint64_t unbegun_ = 0;  // number of ranges
   double judged_seconds_ = 0;  // when judge() looked last, and the records that had been merged
   std::uint64_t judged_done_ = 0;
+  std::optional<std::size_t> suspect_;  // rank that should be copied, if judge() sees so again
   std::optional<std::mt19937_64> dice_;
 };
 
