@@ -252,8 +252,8 @@ WrittenOutput form_and_merge(Held& held, RankContext& context, RankResult& resul
   const ReadyOutput output = place_output(shared, plan);
   context.begin_phase("exchange", context.weights.merge);
   // Ranks that claimed the input can read what others have claimed.
-  const Input* const shared_input = planned.claims == nullptr ? nullptr : &planned.input;
-  return exchange_and_merge(runs, plan, context, output, shared_input, result);
+  if (planned.claims != nullptr) runs.shared_input = &planned.input;
+  return exchange_and_merge(runs, plan, context, output, result);
 }
 
 /// Lets the monitor count waits in collectives while this object lives.

@@ -22,8 +22,10 @@ std::span<std::byte> whole_pages(std::span<std::byte> memory) {
 
 }  // namespace
 
-RunCopies::RunCopies(const Input* input, const FormedRuns& own, const RankContext& context)
-    : input_(input), context_(context), spare_(input == nullptr ? std::span<std::byte>() : whole_pages(own.spare)) {
+RunCopies::RunCopies(const FormedRuns& own, const RankContext& context)
+    : input_(own.shared_input),
+      context_(context),
+      spare_(input_ == nullptr ? std::span<std::byte>() : whole_pages(own.spare)) {
   if (own.work.records > 0) record_seconds_ = own.work.seconds / static_cast<double>(own.work.records);
   context_.plan.in_memory = true;
   // The whole arena of a copy is for records and their index.
@@ -65,6 +67,7 @@ void RunCopies::copy(std::size_t rank, std::vector<Original> originals, std::siz
   const std::lock_guard one_at_a_time(copying_);
   const std::uint64_t record_bytes = context_.layout.record_bytes;
   std::vector<InputSegment> segments;
+  segments.reserve(originals.size());
   for (const Original& run : originals)
     segments.push_back({run.first_record * record_bytes, run.cuts.back() * record_bytes, run.first_record});
   RankContext context = context_;

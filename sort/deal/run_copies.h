@@ -37,8 +37,8 @@ class RunCopies {
     FormedRuns runs;  ///< equal to `originals`, one by one
   };
 
-  /// `input`: the input that all ranks see; null = no runs are copied. `own`: the runs of this rank.
-  RunCopies(const Input* input, const FormedRuns& own, const RankContext& context);
+  /// `own`: the runs of this rank. No runs are copied unless they are from a shared input.
+  RunCopies(const FormedRuns& own, const RankContext& context);
 
   /// What this rank could do about a slow one now.
   Copying ability() const;

@@ -34,8 +34,7 @@ namespace {
 
 class Exchange {
  public:
-  Exchange(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context, Output& output,
-           const Input* shared_input)
+  Exchange(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context, Output& output)
       : runs_(runs),
         plan_(plan),
         context_(context),
@@ -43,8 +42,8 @@ class Exchange {
         output_(output),
         me_(plan.me),
         memory_(runs, plan, context),
-        copies_(shared_input, runs, context),
-        can_copy_(shared_input != nullptr) {}
+        copies_(runs, context),
+        can_copy_(runs.shared_input != nullptr) {}
 
   Written run() {
     if (!memory_.is_in_arena() && runs_.kept.empty() && !runs_.in_memory()) io::discard_pages(context_.arena);
@@ -459,8 +458,8 @@ class Exchange {
 }  // namespace
 
 WrittenOutput exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context,
-                                 const ReadyOutput& output, const Input* shared_input, RankResult& result) {
-  Exchange exchange(runs, plan, context, *output, shared_input);
+                                 const ReadyOutput& output, RankResult& result) {
+  Exchange exchange(runs, plan, context, *output);
   try {
     WrittenOutput written{output, exchange.run()};
     exchange.describe(result);

@@ -25,10 +25,8 @@
 namespace hetsort::sort {
 
 /// Exchanges and merges. Returns what was written, and stores in `result` what this rank did in place of others.
-/// `shared_input`: an input of which any rank can read any part, null on all ranks if there is none; then ranks may
-/// copy the runs of slow ones. Collective. Throws: io::Error; PeerFailed. After a throw no message touches this rank's
-/// memory any more.
+/// Collective. Throws: io::Error; PeerFailed. After a throw no message touches this rank's memory any more.
 WrittenOutput exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context,
-                                 const ReadyOutput& output, const Input* shared_input, RankResult& result);
+                                 const ReadyOutput& output, RankResult& result);
 
 }  // namespace hetsort::sort

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -84,6 +85,7 @@ Moved sort_and_judge(const RedealCase& deal) {
   if (has_first_rank()) folder.emplace(deal).write_input("in", folder->records());
   const std::string path = folder ? folder->path() : "";
   Moved moved;
+  std::mutex mutex;  // guards it, where ranks are threads
   const auto body = [&](comm::Communicator& ranks) {
     SCOPED_TRACE(describe(deal) + ", rank " + std::to_string(ranks.rank()));
     Monitor monitor;
@@ -100,7 +102,8 @@ Moved sort_and_judge(const RedealCase& deal) {
     }
     ranks.all_reduce_sum(sums);
     EXPECT_EQ(sums[0], deal.input.records);
-    if (ranks.rank() == 0) moved = {sums[1], sums[2]};
+    const std::lock_guard lock(mutex);
+    moved = {sums[1], sums[2]};
   };
   machinery::InProcessOptions in_process = job_messages(deal);
   in_process.corrupt_message = deal.corrupt_message;
