@@ -18,7 +18,7 @@ namespace hetsort::io {
 
 namespace {
 
-std::mutex list_mutex;  // held by whoever changes the list of announced objects
+std::mutex list_mutex;  // a thread holds it while it changes the list of announced objects
 
 }  // namespace
 

@@ -42,8 +42,7 @@ class Exchange {
         output_(output),
         me_(plan.me),
         memory_(runs, plan, context),
-        copies_(runs, context),
-        can_copy_(runs.shared_input != nullptr) {}
+        copies_(runs, context) {}
 
   Written run() {
     if (!memory_.is_in_arena() && runs_.kept.empty() && !runs_.in_memory()) io::discard_pages(context_.arena);
@@ -181,8 +180,8 @@ class Exchange {
     ranges_.resize(threads());
     for (std::size_t thread = 0; thread < threads(); ++thread) {
       if (plan_.is_dealt) wire.has_room = [this, thread] { ranges_[thread]->prepare_next(); };
-      if (plan_.is_dealt && can_copy_) {
-        wire.waits = [this, thread] { ranges_[thread]->report_wait(); };
+      if (plan_.is_dealt && runs_.shared_input != nullptr) {
+        wire.waits = [this, thread] { ranges_[thread]->talk(); };
         wire.long_wait = dealer_->pause_between_reports();
       }
       incoming_.push_back(std::make_unique<IncomingStreams>(ranks_, in[thread], memory_.of_thread(thread).in, wire));
@@ -251,7 +250,7 @@ class Exchange {
       for (const StreamSize& size : sizes_[rank]) of_rank.held += size.records;
       for (const std::vector<StreamSize>& range : sizes_of_ranges_)
         for (const StreamSize& size : range) of_rank.held += rank == me_ ? size.records : 0;
-      of_rank.can_be_copied = can_copy_ && plan_.of_rank[rank].spilled_runs == 0;
+      of_rank.can_be_copied = runs_.shared_input != nullptr && plan_.of_rank[rank].spilled_runs == 0;
     }
     std::vector<std::uint64_t> records;
     for (std::size_t range = 0; range < plan_.ranges(); ++range) records.push_back(records_of(range));
@@ -434,7 +433,6 @@ class Exchange {
   std::vector<std::uint64_t> range_first_;                // firsts_of_ranges()
   std::vector<std::vector<StreamSize>> sizes_of_ranges_;  // of own runs; only if ranges are dealt, as the next three
   RunCopies copies_;
-  bool can_copy_;
   std::map<std::uint64_t, std::vector<std::size_t>> copied_for_;  // by range; guarded by merged_mutex_
   std::optional<RangeDealer> dealer_;
   std::vector<std::optional<ThreadRanges>> ranges_;

@@ -44,10 +44,6 @@ void ThreadRanges::prepare_next() {
   if (!next_) talk();
 }
 
-void ThreadRanges::report_wait() { talk(); }
-
-/// Asks and takes the answer, as far as possible without waiting. A thread that has its next range asks only whether it
-/// should copy runs.
 void ThreadRanges::talk() {
   if (ended_) return;
   if (!asked_ && (!since_refused_ || since_refused_->seconds() > kPauseSeconds)) {
@@ -69,7 +65,7 @@ bool ThreadRanges::next(const StopFlag& stop) {
   bool is_first = true;
   while (!next_ && !ended_) {
     if (stop) throw Stopped();
-    if (since_refused_ && !std::exchange(is_first, false))
+    if (!asked_ && !std::exchange(is_first, false) && since_refused_)
       std::this_thread::sleep_for(std::chrono::duration<double>(kPauseSeconds));
     if (!asked_) ask(merged_, idle_seconds_ + since_begin_.seconds() - begin);
     accept(dealer_.await(job_.thread));

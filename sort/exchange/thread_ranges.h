@@ -39,14 +39,14 @@ class ThreadRanges {
   std::uint64_t range() const { return range_; }
   /// Call it while a range is merged, when the streams have room for another.
   void prepare_next();
-  /// Call it now and then while the thread waits for blocks.
-  void report_wait();
+  /// Asks and takes the answer, as far as possible without waiting. Call it now and then while the thread waits for
+  /// blocks. A thread that has its next range asks only whether it should copy runs.
+  void talk();
   /// Call it when a range is merged: goes to the next one. Returns whether there is one. Throws: PeerFailed; Stopped.
   bool next(const StopFlag& stop);
 
  private:
   void ask(std::uint64_t merged, double idle_seconds);
-  void talk();
   void accept(const RangeAnswer& answer);
 
   RangeDealer& dealer_;

@@ -45,7 +45,7 @@ struct FormedRuns {
   io::Backend spill_backend = io::Backend::kBuffered;  ///< the way in which the space is read and written
   std::uint64_t longest_line = 0;                      ///< longest line in bytes, later of all ranks; 0 without lines
   std::uint64_t elsewhere_bytes = 0;                   ///< bytes of the rank's input that are not written to `space`
-  const Input* shared_input = nullptr;  ///< input of which any rank can read any part, if they are from such a one
+  const Input* shared_input = nullptr;                 ///< the input of the records, if every rank can read all of it
   std::span<std::byte> spare{};  ///< memory that no run needs, if all runs are in memory and records are not lines
   double waited_seconds = 0;     ///< time for a stream's next bytes while no thread had work
   Work work;                     ///< number of records formed into runs, and the time for it

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
 #include <vector>
 
 namespace hetsort::sort::test {
@@ -23,13 +24,16 @@ struct Merging {
   bool ended = false;
 };
 
-/// Merges all ranges. `speed(rank, seconds)`: records a second. Returns the ranges of each rank.
+/// Merges all ranges. `speed(rank, seconds)`: records a second. `seed`: answers are random. `blame`: threads wait for
+/// ranks that this chooses. Returns the ranges of each rank.
 template <typename Speed>
 std::vector<std::vector<std::uint64_t>> merge_all(std::size_t ranks, const Speed& speed,
-                                                  std::optional<std::uint64_t> seed = {}) {
-  DealTable table(std::vector<DealTable::Rank>(ranks, {1, kRangesEach, kRangesEach * kRangeRecords}),
+                                                  std::optional<std::uint64_t> seed = {},
+                                                  std::mt19937_64* blame = nullptr) {
+  DealTable table(std::vector<DealTable::Rank>(ranks, {1, kRangesEach, kRangesEach * kRangeRecords, blame != nullptr}),
                   std::vector<std::uint64_t>(ranks * kRangesEach, kRangeRecords), seed);
   std::vector<Merging> all(ranks);
+  std::size_t copies = 0;
   const auto begin = [&](std::size_t rank, std::uint64_t range) {
     Merging& merging = all[rank];
     const double seconds = static_cast<double>(kRangeRecords) / speed(rank, merging.at);
@@ -43,7 +47,15 @@ std::vector<std::vector<std::uint64_t>> merge_all(std::size_t ranks, const Speed
     const auto open = [](const Merging& each) { return each.ended ? 1e9 : each.at; };
     const std::size_t rank = static_cast<std::size_t>(std::ranges::min_element(all, {}, open) - all.begin());
     if (all[rank].ended) break;
-    const RangeAnswer answer = table.next(rank, 0, all[rank].done);
+    RangeRequest& request = all[rank].done;
+    if (blame != nullptr) {
+      request.copying = {ranks * kRangesEach * kRangeRecords, 1e-9};
+      request.waited_for = (*blame)() % ranks;
+      request.waited_seconds = all[rank].at - request.seconds;
+      request.seconds = all[rank].at;
+    }
+    const RangeAnswer answer = table.next(rank, 0, request);
+    copies += answer.kind == RangeAnswer::Kind::kCopy ? 1 : 0;
     if (answer.kind == RangeAnswer::Kind::kRange) begin(rank, answer.number);
     if (answer.kind == RangeAnswer::Kind::kLater) all[rank].at += 0.02;
     all[rank].ended = answer.kind == RangeAnswer::Kind::kNone;
@@ -58,6 +70,10 @@ std::vector<std::vector<std::uint64_t>> merge_all(std::size_t ranks, const Speed
   for (std::size_t range = 0; range < ranks * kRangesEach; ++range)
     EXPECT_EQ(range < merged.size() ? merged[range] : 0, range);
   EXPECT_EQ(merged.size(), ranks * kRangesEach);
+  EXPECT_LE(copies, (ranks - 1) * (ranks - 1)) << "each rank copies each other one once, and one rank stays";
+  if (blame == nullptr) {
+    EXPECT_EQ(copies, 0U);
+  }
   return found;
 }
 
@@ -99,6 +115,7 @@ struct SlowSender {
   double record_seconds = 1e-5;  ///< time to copy a record
   double waited_part = 0.8;      ///< part of the time for which the others wait for it
   bool can_be_copied = true;
+  double waited_until = 5;                      ///< seconds after which nobody waits for it
   std::vector<std::uint64_t> ranges_of_slow{};  ///< ranges that it was given
 
   /// The ranks that are told to copy its runs, in five seconds.
@@ -116,7 +133,7 @@ struct SlowSender {
         request.wants_range = rank == 3;
         request.copying = {room, record_seconds};
         request.waited_for = rank == 3 ? 0 : 3;
-        request.waited_seconds = rank == 3 ? 0 : 0.1 * waited_part;
+        request.waited_seconds = rank == 3 || seconds > waited_until ? 0 : 0.1 * waited_part;
         request.seconds = seconds;
         const RangeAnswer answer = table.next(rank, 0, request);
         if (answer.kind == RangeAnswer::Kind::kRange) ranges_of_slow.push_back(answer.number);
@@ -141,6 +158,21 @@ TEST(DealTable, nobody_is_copied_without_need_or_gain) {
   EXPECT_TRUE(SlowSender{.record_seconds = 1}.copiers().empty()) << "copying takes longer";
   EXPECT_TRUE(SlowSender{.room = 9'999}.copiers().empty()) << "memory has no room";
   EXPECT_TRUE(SlowSender{.can_be_copied = false}.copiers().empty()) << "others do not see its records";
+  EXPECT_TRUE(SlowSender{.waited_until = 0.25}.copiers().empty()) << "it was slow for a moment";
+}
+
+TEST(DealTable, each_range_is_given_once_whoever_is_copied) {
+  std::mt19937_64 blame(1);
+  for (const double slow : {0.01, 0.1, 1.0})
+    for (const std::size_t ranks : {2, 3, 5})
+      for (int times = 0; times < 20; ++times)
+        merge_all(
+            ranks,
+            [&](std::size_t rank, double at) {
+              const double of_others = at < 2 * times ? 1000.0 : 10.0;  // then they are no longer better than it
+              return rank == 0 ? 1000.0 * slow : of_others;
+            },
+            {}, &blame);
 }
 
 TEST(DealTable, ranks_without_records_end) {
