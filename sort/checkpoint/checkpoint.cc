@@ -204,7 +204,8 @@ std::optional<KeptOutput> kept_output(const std::string& folder, int rank) {
   std::optional<KeptOutput> kept;
   if (io::kind_at(path) != io::FileKind::kRegular) return kept;
   const io::File locked = open_unused_journal(path);
-  for (const std::string& line : read_journal(path))
+  if (!locked.is_open()) return kept;
+  for (const std::string& line : read_journal(locked))
     if (std::optional<KeptOutput> found = read_kept(line)) kept = std::move(found);
   return kept;
 }
@@ -279,12 +280,14 @@ void Checkpoint::add_part_of(int rank, const std::vector<std::string>& folders) 
   if (path == journal_.path() || io::kind_at(path) != io::FileKind::kRegular) return;
   OtherPart part{.folders = folders, .rank = rank};
   const bool is_mine_to_remove = rank >= place_.ranks;
-  if (is_mine_to_remove) part.lock = open_unused_journal(path);
+  io::File file = is_mine_to_remove ? open_unused_journal(path) : io::File::open_read(path);
+  if (!file.is_open()) return;
   if (place_.restart) {
     if (is_mine_to_remove) remove_part(folders, rank);
     return;
   }
-  const std::vector<std::string> lines = sort::read_journal(path);
+  const std::vector<std::string> lines = sort::read_journal(file);
+  if (is_mine_to_remove) part.lock = std::move(file);
   if (lines.empty()) {  // its rank died when it had created the file
     others_.push_back(std::move(part));
     return;

@@ -78,7 +78,7 @@ std::uint64_t disk_bytes(const std::string& folder, int rank) {
 CheckpointPart inspect(const std::string& folder, int rank) {
   const io::File file = io::File::open_read(fmt::format("{}/hetsort.{}.journal", folder, rank));
   CheckpointPart part{.rank = rank, .disk_bytes = disk_bytes(folder, rank), .in_use = is_locked(file)};
-  const std::vector<std::string> lines = read_journal(file.name());
+  const std::vector<std::string> lines = read_journal(file);
   const std::optional<JournalHeader> header = lines.empty() ? std::nullopt : read_header(lines.front());
   read_facts(lines, part);
   if (!header || part.facts.size() != header->facts) {

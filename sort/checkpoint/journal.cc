@@ -71,9 +71,9 @@ void lock(const io::File& file, const std::string& path, int kind) {
 }
 
 /// Opens and locks the file. Returns a closed File if its name was removed meanwhile. Throws: RequestError, io::Error.
-io::File open_locked(const std::string& path, int create) {
-  io::File file = io::File::open(path, O_RDWR | create | O_CLOEXEC | O_NOFOLLOW, 0600, "open");
-  lock(file, path, LOCK_EX);
+io::File open_locked(const std::string& path, int flags, int kind) {
+  io::File file = io::File::open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600, "open");
+  lock(file, path, kind);
   struct stat opened {};
   struct stat named {};
   const bool same = io::syscalls::fstat(file.descriptor(), &opened) == 0 &&
@@ -88,7 +88,7 @@ Journal::Journal(std::string path) : path_(std::move(path)) {
   // A sort that ends removes its journal, perhaps between the opening and the lock.
   while (!file_.is_open()) {
     try {
-      file_ = open_locked(path_, 0);
+      file_ = open_locked(path_, O_RDWR, LOCK_EX);
     } catch (const io::Error& error) {
       const std::string folder = path_.substr(0, path_.rfind('/'));
       if (error.error_number() != ENOENT || io::kind_at(folder) != io::FileKind::kDirectory) throw;
@@ -102,7 +102,7 @@ Journal::Journal(std::string path) : path_(std::move(path)) {
 }
 
 void Journal::create() {
-  while (!file_.is_open()) file_ = open_locked(path_, O_CREAT);
+  while (!file_.is_open()) file_ = open_locked(path_, O_RDWR | O_CREAT, LOCK_EX);
 }
 
 void Journal::append(std::string_view lines) {
@@ -125,12 +125,15 @@ void Journal::clear() {
   end_ = 0;
 }
 
-std::vector<std::string> read_journal(const std::string& path) { return read_lines(io::File::open_read(path)).lines; }
+std::vector<std::string> read_journal(const io::File& file) { return read_lines(file).lines; }
 
 io::File open_unused_journal(const std::string& path) {
-  io::File file = io::File::open_read(path);
-  lock(file, path, LOCK_SH);
-  return file;
+  try {
+    return open_locked(path, O_RDONLY, LOCK_SH);
+  } catch (const io::Error& error) {
+    if (error.error_number() != ENOENT) throw;
+    return {};
+  }
 }
 
 std::string as_word(std::string_view text) {

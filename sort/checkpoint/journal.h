@@ -47,10 +47,11 @@ class Journal {
 };
 
 /// The whole lines of a journal that another process may be writing. Throws: io::Error.
-std::vector<std::string> read_journal(const std::string& path);
+std::vector<std::string> read_journal(const io::File& file);
 
-/// Opens a journal and keeps away sorts that would write to it until the file is closed. Throws: RequestError if one
-/// has it and keeps it; io::Error.
+/// Opens a journal and keeps away sorts that would write to it until the file is closed. Returns a closed File if there
+/// is no journal, or if the sort that had it has removed it. Throws: RequestError if one has it and keeps it;
+/// io::Error.
 io::File open_unused_journal(const std::string& path);
 
 /// `text` as one word: what is not printable, spaces and percent signs become %XX.

@@ -346,6 +346,18 @@ TEST_P(RecordsAndLines, a_process_that_is_dying_is_waited_for) {
   dying.join();
 }
 
+TEST_F(CheckpointTest, of_a_sort_that_ends_meanwhile_is_begun_anew) {
+  end_before_merge();
+  std::optional<Journal> held(journal());
+  std::thread ending([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    std::filesystem::remove(journal());
+    held.reset();
+  });
+  expect_success(options());
+  ending.join();
+}
+
 TEST_F(CheckpointTest, with_larger_blocks_than_memory_has_room_for_is_refused) {
   SortOptions large = options();
   large.memory_bytes = std::uint64_t{64} << 20;
