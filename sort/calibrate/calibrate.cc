@@ -13,6 +13,7 @@
 
 #include "comm/base/packing.h"
 #include "partition/cluster.h"
+#include "partition/cost/measured_costs.h"
 #include "partition/plan.h"
 #include "sort/calibrate/calibration_text.h"
 #include "sort/calibrate/fit_exchange.h"
@@ -93,6 +94,9 @@ class Calibrator {
     result_.shared_link = links.all;
     result_.too_fast = links.too_fast;
     NodeMeasurements mine = measure_alone();
+    std::vector<partition::CostPoint> formed;
+    for (const FormPoint& point : mine.form) formed.push_back({static_cast<double>(point.records), point.seconds});
+    form_cost_ = partition::table_cost(std::move(formed));
     for (std::size_t rank = 0; rank < result_.nodes.size(); ++rank) {
       NodeMeasurements& node = result_.nodes[rank];
       node.link_in = links.in[rank];
@@ -219,11 +223,20 @@ class Calibrator {
       measure("equal, half size", half, equal, equal);
       measure("skewed input", half, skewed, equal);
     }
+    correct_forming();
     if (ranks_.rank() == 0) learn_from(sorts);
     sorts.push_back(repeat_together(on_root([&] { return plan_by_phases("phases, synced", records, true); }), plans));
     if (ranks_.rank() != 0) return;
     result_.publish_seconds = std::max(0.0, sorts.back().times.publish - sorts.front().times.publish);
     for (const Measured& one : sorts) add_check(one);
+  }
+
+  /// Makes forming runs cost what it did while all ranks sorted together. These are more sorts than each rank had
+  /// alone.
+  void correct_forming() {
+    std::size_t rank = 0;
+    for (const double times : ranks_.all_gather(form_times_.empty() ? 1 : median(form_times_)))
+      for (FormPoint& point : result_.nodes[rank++].form) point.seconds *= times;
   }
 
   /// Plans a sort of as many records as the ranks sorted alone, or fewer if that would take too long.
@@ -344,6 +357,10 @@ class Calibrator {
   SortTimes sort_together(const std::vector<std::uint64_t>& input, const std::vector<std::uint64_t>& output,
                           bool synced) {
     SortTimes times = bench_.sort_together(input, output, synced);
+    const std::uint64_t formed = input[static_cast<std::size_t>(ranks_.rank())];
+    // Seconds on the clock may be those of the disk.
+    if (form_cost_ && formed > 0 && times.form_processor > 0)
+      form_times_.push_back(times.form_processor / form_cost_->value(static_cast<double>(formed)));
     for (double* const value : {&times.form, &times.exchange, &times.whole, &times.stolen}) *value = latest(*value);
     times.publish = -latest(-times.publish);
     return times;
@@ -396,7 +413,9 @@ class Calibrator {
   const CalibrationRequest& request_;
   comm::Communicator& ranks_;
   Calibration result_;
-  double deadline_ = 0;  // by rank 0's clock
+  partition::CostPtr form_cost_;    // of this rank, as it sorted alone
+  std::vector<double> form_times_;  // forming in each sort of all ranks, relative to form_cost_
+  double deadline_ = 0;             // by rank 0's clock
 };
 
 }  // namespace

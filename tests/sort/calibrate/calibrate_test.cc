@@ -198,6 +198,13 @@ TEST(Calibrate, a_rank_with_a_quota_costs_what_its_processor_time_says) {
   expect_right_predictions(world, calibrate_world(world, 20).calibration, 0.05);
 }
 
+TEST(Calibrate, a_rank_with_a_quota_forms_runs_as_fast_as_beside_the_others) {
+  World world = world_of({1e6, 2e6, 2e6});
+  world.quota_error = 0.5;
+  world.alone_error = 2;
+  expect_right_predictions(world, calibrate_world(world, 20).calibration, 0.05);
+}
+
 TEST(Calibrate, the_checks_compare_predictions_and_sorts_that_differ_in_what_binds) {
   World world = world_of({1.5e6, 1e6});
   give_links(world, {40e6, 40e6});

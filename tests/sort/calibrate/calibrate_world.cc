@@ -65,6 +65,7 @@ class FakeBench final : public sort::Bench {
     const partition::RankResources& mine = world_.model.ranks[rank_];
     SortTimes times;
     times.form = mine.sort->value(static_cast<double>(records)) * off(random_);
+    if (rank_ == 0) times.form *= world_.alone_error;
     times.exchange = mine.merge_seconds * static_cast<double>(records) * off(random_);
     if (has_quota()) {
       times.form_processor = times.form;
@@ -92,7 +93,10 @@ class FakeBench final : public sort::Bench {
     times.publish = model.publish_seconds + run.exchange_seconds * factor - times.exchange;
     times.whole = (run.form_seconds + run.exchange_seconds) * factor + world_.model.select_seconds +
                   model.publish_seconds + std::exchange(first_extra_, 0);
-    if (has_quota()) times.exchange_processor = processor_seconds(input, output) * factor;
+    if (has_quota()) {
+      times.form_processor = times.form;
+      times.exchange_processor = processor_seconds(input, output) * factor;
+    }
     disturb(times, true);
     clock_ += times.whole;
     return times;

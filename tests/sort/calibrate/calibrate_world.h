@@ -30,6 +30,7 @@ struct World {
   /// A quota limits each rank, so that its processor time is known. Seconds on the clock in sorts alone are then wrong
   /// by this factor. 1 = no quota.
   double quota_error = 1;
+  double alone_error = 1;  ///< forming runs alone takes the first rank so many times as long as beside the others
   std::uint64_t seed = test::test_seed();
 };
 
