@@ -47,8 +47,9 @@ void IncomingStreams::post(std::size_t number) {
                  {memory_of(number, block), wire_.block_bytes + kTrailerBytes},
                  [this, number, block](std::size_t bytes) {
                    const std::lock_guard lock(arrivals_.mutex());
-                   streams_[number].message_bytes[block % wire_.credits] = bytes;
-                   arrivals_.notify();
+                   std::size_t& arrived = streams_[number].message_bytes[block % wire_.credits];
+                   arrived = bytes;
+                   if (&arrived == awaited_) arrivals_.notify();
                  });
 }
 
@@ -140,7 +141,7 @@ void IncomingStreams::send_credits(int to) {
       source.in_flight.clear();
       seal_owed(source);
       more = !source.in_flight.empty();
-      arrivals_.notify();
+      if (is_ending_ && !more) arrivals_.notify();
     }
     if (more) send_credits(to);
   });
@@ -153,7 +154,12 @@ void IncomingStreams::await(const Stream& stream) {
     {
       const Monitor::Wait wait("wait for blocks", stream.info.from);
       const io::Stopwatch watch;
-      has_come = arrivals_.wait_until([&bytes] { return bytes != 0; }, wire_.progress, wire_.long_wait);
+      has_come = arrivals_.wait_until(
+          [&] {
+            awaited_ = &bytes;
+            return bytes != 0;
+          },
+          wire_.progress, wire_.long_wait);
       const double waited = watch.seconds();
       waited_seconds_ += waited;
       waited_for_[stream.info.from] += waited;
@@ -212,6 +218,7 @@ void IncomingStreams::finish() {
   const Monitor::Wait wait("wait for senders", Monitor::Wait::kSomeRank);
   arrivals_.wait_until(
       [this] {
+        is_ending_ = true;
         return std::all_of(sources_.begin(), sources_.end(),
                            [](const auto& source) { return source.second.in_flight.empty(); });
       },

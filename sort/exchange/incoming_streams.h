@@ -105,8 +105,10 @@ class IncomingStreams : public RecordStreams {
   std::vector<Stream> streams_;
   std::map<int, Source> sources_;
   double waited_seconds_ = 0;
-  std::map<int, double> waited_for_;  // seconds since take_longest_wait(), for each rank
-  WaitPoint arrivals_;                // its mutex guards streams and sources
+  std::map<int, double> waited_for_;      // seconds since take_longest_wait(), for each rank
+  WaitPoint arrivals_;                    // its mutex guards streams, sources and the next two
+  const std::size_t* awaited_ = nullptr;  // the place for the size of the block that next() has awaited last
+  bool is_ending_ = false;                // whether finish() has been called
 };
 
 }  // namespace hetsort::sort

@@ -134,7 +134,7 @@ void OutgoingStreams::sent(std::size_t number, std::uint64_t block) {
     ++stream.received;
   });
   unfinished_.fetch_sub(1, std::memory_order_release);
-  changes_.notify();
+  if (can_send() || done()) changes_.notify();
 }
 
 /// Tells the source of the portions that its streams have got. Requires: no other thread is in a call of the source.
