@@ -235,8 +235,8 @@ class Calibrator {
   /// alone.
   void correct_forming() {
     std::size_t rank = 0;
-    for (const double times : ranks_.all_gather(form_times_.empty() ? 1 : median(form_times_)))
-      for (FormPoint& point : result_.nodes[rank++].form) point.seconds *= times;
+    for (const double factor : ranks_.all_gather(form_factors_.empty() ? 1 : median(form_factors_)))
+      for (FormPoint& point : result_.nodes[rank++].form) point.seconds *= factor;
   }
 
   /// Plans a sort of as many records as the ranks sorted alone, or fewer if that would take too long.
@@ -360,7 +360,7 @@ class Calibrator {
     const std::uint64_t formed = input[static_cast<std::size_t>(ranks_.rank())];
     // Seconds on the clock may be those of the disk.
     if (form_cost_ && formed > 0 && times.form_processor > 0)
-      form_times_.push_back(times.form_processor / form_cost_->value(static_cast<double>(formed)));
+      form_factors_.push_back(times.form_processor / form_cost_->value(static_cast<double>(formed)));
     for (double* const value : {&times.form, &times.exchange, &times.whole, &times.stolen}) *value = latest(*value);
     times.publish = -latest(-times.publish);
     return times;
@@ -413,9 +413,9 @@ class Calibrator {
   const CalibrationRequest& request_;
   comm::Communicator& ranks_;
   Calibration result_;
-  partition::CostPtr form_cost_;    // of this rank, as it sorted alone
-  std::vector<double> form_times_;  // forming in each sort of all ranks, relative to form_cost_
-  double deadline_ = 0;             // by rank 0's clock
+  partition::CostPtr form_cost_;      // of this rank, as it sorted alone
+  std::vector<double> form_factors_;  // forming in each sort of all ranks, relative to form_cost_
+  double deadline_ = 0;               // by rank 0's clock
 };
 
 }  // namespace
