@@ -84,9 +84,10 @@ int main(int argc, char** argv) {
   const int rank = argc > 2 ? std::atoi(argv[2]) : 0;
   const double seconds = argc > 3 ? std::atof(argv[3]) : 1;
   const char* mode = std::getenv("MODE");
+  const char* stall_timeout = std::getenv("STALL_TIMEOUT");
   CommunicatorOptions options;
   options.mode = static_cast<ExchangeMode>(mode == nullptr ? 1 : std::atoi(mode));
-  options.stall_timeout_seconds = 2;
+  options.stall_timeout_seconds = stall_timeout == nullptr ? 2 : std::atof(stall_timeout);
   options.heartbeat_seconds = 0.2;
   try {
     const std::unique_ptr<Communicator> ranks = make_communicator(MpiUse::kAuto, options);
