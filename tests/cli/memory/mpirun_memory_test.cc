@@ -47,6 +47,14 @@ TEST_F(MpirunMemory, small_inputs_of_many_ranks_and_threads_stay_within_the_prom
   EXPECT_LT(beyond_memory(), 96);
 }
 
+TEST_F(MpirunMemory, runs_that_one_pass_cannot_merge_are_said_once_and_not_by_each_rank) {
+  ASSERT_EQ(run("$H gen 600000 d/all").exit_code, 0);
+  const Outcome outcome = run("$M -n 3 $H sort -T t -S 128K -j 4 d/all -o d/out && $H validate -q d/out");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  const std::regex said("neighbours are merged first");
+  EXPECT_EQ(std::distance(std::sregex_iterator(outcome.err.begin(), outcome.err.end(), said), {}), 1) << outcome;
+}
+
 TEST_F(MpirunMemory, claimed_pieces_of_one_input_stay_within_the_promise) {
   ASSERT_EQ(run("$H gen 2000000 d/all").exit_code, 0);
   const Outcome outcome =
