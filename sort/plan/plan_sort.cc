@@ -59,7 +59,7 @@ PlannedSort::PlannedSort(OpenedSort opened, const SortOptions& asked, comm::Comm
   }
   if (checkpoint) plan.temp_bytes -= std::min(plan.temp_bytes, checkpoint->bytes_on_disk());
   check_temp_directories(options.spill, plan, output, monitor);
-  if (!plan.one_merge_pass && ranks.size() == 1)  // several ranks know in the exchange, and say it once
+  if (!plan.one_merge_pass && ranks.size() == 1)  // rank 0 of several says it in the exchange
     monitor.note(fmt::format("one pass cannot merge {} runs: neighbours are merged first", plan.memory.run_count));
   if (rank() == 0 && plan.memory.merging_threads < options.threads)
     monitor.note(fmt::format("{} of {} threads of each rank merge: {} has no room for the streams of more",

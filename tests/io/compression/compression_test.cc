@@ -86,6 +86,7 @@ TEST_P(CompressionOf, returns_what_it_got) {
                                   std::size_t{3'500'000} + random_() % 1'000'000}) {
     const auto [least, most] = levels_of(format());
     for (const int level : {0, least, std::min(most, 9)}) {
+      if (hetsort::test::kSeeksRaces && level != 0) continue;
       const std::string text = some_text(bytes, random_);
       const std::string form = compressed(path(), text, {format(), level}, random_);
       EXPECT_EQ(compression_of(text_bytes(form)), format());

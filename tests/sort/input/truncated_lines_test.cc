@@ -33,10 +33,12 @@ std::string message_of_cut_sort(SortOptions options, std::uint64_t bytes) {
 TEST(TruncatedLines, are_reported_as_truncated_with_their_offset_in_memory_and_spilled) {
   SCOPED_TRACE(seed_note());
   constexpr std::uint64_t kSize = std::uint64_t{6} << 20;
+  std::uint64_t number = 0;
   for (const std::uint64_t memory : {std::uint64_t{3} << 20, std::uint64_t{64} << 20})
     for (const std::size_t threads : {1U, 3U})
       for (const std::uint64_t left : {std::uint64_t{0}, std::uint64_t{5000}, kSize / 2, kSize - 3})
         for (const io::Access access : {io::Access::kAuto, io::Access::kBuffered}) {
+          if (kSanitized && number++ % 3 != 0) continue;
           const Scratch folder;
           write_lines(folder / "in", kSize);
           SortOptions options = sort_of_files({folder / "in"}, folder / "out", plain_lines());
