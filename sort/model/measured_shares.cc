@@ -129,6 +129,7 @@ double stretch_ratio_of(std::span<const double> speeds, std::span<const RankRate
 /// The run as far as it was measured. `speeds`: records that each rank forms into runs in a second.
 partition::RunModel model_of(std::span<const double> speeds, const MeasuredJob& job) {
   const bool links = all_have(job.rates, &RankRates::link_in) && all_have(job.rates, &RankRates::link_out);
+  const bool messages = all_have(job.rates, &RankRates::message_seconds);
   const bool disks = all_have(job.rates, &RankRates::disk_write);
   const double merge_ratio = merge_ratio_of(speeds, job.rates);
   const double stretch_ratio = stretch_ratio_of(speeds, job.rates);
@@ -145,7 +146,7 @@ partition::RunModel model_of(std::span<const double> speeds, const MeasuredJob& 
     const double form_seconds = 1 / speeds[rank];
     resources.sort = partition::linear_cost(form_seconds);
     resources.merge_seconds = merge_ratio * form_seconds;
-    if (links) {
+    if (messages) {
       const double seconds = message_seconds[rank] * stretch_ratio * form_seconds;
       resources.message = {.in = seconds, .out = seconds};
     }

@@ -205,6 +205,8 @@ TEST(SharesByLinks, leave_records_where_they_are_if_messages_cost_more_than_merg
     for (RankRates& rank : links.rates) rank.message_seconds = 2e-9;
     EXPECT_EQ(shares_by_rates(work, links).shares.records[0], 4'000'000U);
   }
+  for (RankRates& rank : links.rates) rank.link_in = rank.link_out = 0;  // a quota may hide them
+  EXPECT_EQ(shares_by_rates(work, links).shares.records[0], 4'000'000U);
 }
 
 TEST(SharesByLinks, of_a_rank_that_read_nothing_follow_its_rehearsal) {
