@@ -79,7 +79,8 @@ partition::ObservedRun observed_run(const RunReport& run, const std::vector<std:
 LearnedText learned_cluster(const SortJob& job, const RunReport& run, const comm::Communicator& ranks) {
   const std::string& path = job.learned_cluster;
   const std::string text = read_text_file(path);
-  if (!run.has_predictions()) return {text, {fmt::format("{} learned nothing: it does not describe whole runs", path)}};
+  if (!run.has_whole_predictions())
+    return {text, {fmt::format("{} learned nothing: it does not describe whole runs", path)}};
   try {
     const std::vector<std::size_t> nodes = places_of_ranks(partition::parse_cluster(text, path), path, ranks).nodes;
     return {partition::with_observed_run(text, path, observed_run(run, nodes, job.options.output.sync))};

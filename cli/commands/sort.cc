@@ -365,11 +365,12 @@ int SortOnRanks::sort(const job::SharedSettings& shared, std::vector<std::string
     report_outcome(outcome, ranks_);
   }
   write_side_files(run, failed);
+  if (command_.explain && !command_.verbose && !failed) print_measurements(run.result());
   if (command_.verbose && !failed) {
     const job::RunReport report = run.described();
     print_phases(report);
     print_measurements(run.result());
-    print_lines(text_predictions(report));
+    print_lines(text_predictions(report) + text_moved_work(report));
     print_remark(done_text(run.result(), job_.options, ranks_.size(), report.seconds));
   }
   return outcome.exit_code;

@@ -110,11 +110,12 @@ std::string measured_table(const job::RunReport& run) {
     return rate(seconds > 0 ? std::optional(of.processors / seconds) : std::nullopt);
   };
   Table table("Measured before the plan", {"rank", "#million records/s formed", "#merged", "#link in, MB/s",
-                                           "#link out, MB/s", "#disk write, MB/s"});
+                                           "#link out, MB/s", "#disk write, MB/s", "#ns to send a byte"});
   for (const job::RankReport& rank : run.ranks) {
     const job::MeasuredRank found = rank.measured.value_or(job::MeasuredRank{});
     table.add({job::rank_label(rank), records(found, found.form_seconds), records(found, found.merge_seconds),
-               rate(found.link_in), rate(found.link_out), rate(found.disk_write)});
+               rate(found.link_in), rate(found.link_out), rate(found.disk_write),
+               found.message_seconds ? fmt::format("{:.2f}", *found.message_seconds * 1e9) : std::string(kNothing)});
   }
   return table.html();
 }
@@ -128,6 +129,29 @@ std::string machine_table(const job::RunReport& run) {
                bytes_text(rank.bytes_received), bytes_text(rank.memory_limit_bytes), bytes_text(rank.peak_rss_bytes),
                seconds_text(rank.communication_cpu_seconds)});
   return table.html();
+}
+
+/// What ranks did in place of others that fell behind.
+std::string moved_table(const job::RunReport& run) {
+  Table table("Work in place of ranks that fell behind",
+              {"rank", "in place of", "#ranges merged", "#bytes", "#records formed again"});
+  bool is_empty = true;
+  const auto add = [&](const job::RankReport& rank, std::uint64_t from, std::vector<std::string> amounts) {
+    const bool is_known = from < run.ranks.size();
+    std::vector<std::string> cells{job::rank_label(rank),
+                                   is_known ? job::rank_label(run.ranks[from]) : count_text(from)};
+    cells.insert(cells.end(), amounts.begin(), amounts.end());
+    table.add(cells);
+    is_empty = false;
+  };
+  const std::string nothing(kNothing);
+  for (const job::RankReport& rank : run.ranks) {
+    for (const job::TakenPart& taken : rank.taken)
+      add(rank, taken.from, {count_text(taken.ranges), bytes_text(taken.bytes), nothing});
+    for (const job::CopiedPart& copied : rank.copied)
+      add(rank, copied.from, {nothing, nothing, count_text(copied.records)});
+  }
+  return is_empty ? "" : table.html();
 }
 
 std::string outputs_table(const job::RunReport& run) {
@@ -186,7 +210,7 @@ std::string run_section(const Report& report, std::size_t index, const Pictures:
       figure(pictures.rates, "MB/s: " + sample("read", "read") + sample("written", "written") + sample("sent", "sent"));
   html += "<div class=\"pair\">" + shares + rates + "</div>\n";
   html += "<div class=\"tables\">" + shares_table(run) + rates_table(run) + "</div>\n" + predictions_table(run) +
-          measured_table(run) + machine_table(run) + outputs_table(run);
+          measured_table(run) + moved_table(run) + machine_table(run) + outputs_table(run);
   return html + "</details></section>\n";
 }
 

@@ -116,6 +116,8 @@ std::string heading(const job::RunReport& run, std::size_t number, const job::Ru
   return is_comparable ? text + fmt::format(", {:.2f} of run 1", run.seconds / first.seconds) : text;
 }
 
+constexpr std::size_t kNameColumns = 12;
+
 /// Measured and predicted seconds, their ratio and what bounds the rank.
 std::string comparison_text(const std::optional<job::PhaseComparison>& of) {
   constexpr std::size_t kBoundColumns = 11;
@@ -145,7 +147,6 @@ std::string line_of(std::string text) {
 }  // namespace
 
 std::string text_predictions(const job::RunReport& run) {
-  constexpr std::size_t kNameColumns = 12;
   if (!run.has_predictions()) return "";
   constexpr std::string_view kColumnNames = "measured   plan ratio bound by   ";
   std::string text = fmt::format("{:<{}} {:<33} exchange\n", "seconds", kNameColumns, "form_runs");
@@ -161,6 +162,22 @@ std::string text_predictions(const job::RunReport& run) {
         *run.predicted_seconds > 0 ? fmt::format(", ratio {:.2f}", run.seconds / *run.predicted_seconds) : "");
   if (const double cached = input_cached(run); cached > 0)
     text += fmt::format("{:.0f} % of the input was in the page cache: no disk had to read that\n", 100 * cached);
+  return text;
+}
+
+std::string text_moved_work(const job::RunReport& run) {
+  std::string text;
+  const auto name = [&](std::uint64_t rank) {
+    return rank < run.ranks.size() ? label_of(run.ranks[rank]).substr(0, kNameColumns) : std::to_string(rank);
+  };
+  for (const job::RankReport& rank : run.ranks) {
+    for (const job::TakenPart& taken : rank.taken)
+      text += fmt::format("{} merged {} ranges ({:.1f} MB) in place of {}\n", name(rank.rank), taken.ranges,
+                          static_cast<double>(taken.bytes) / 1e6, name(taken.from));
+    for (const job::CopiedPart& copied : rank.copied)
+      text += fmt::format("{} formed {} records again in place of {}\n", name(rank.rank), count_text(copied.records),
+                          name(copied.from));
+  }
   return text;
 }
 
@@ -184,7 +201,7 @@ std::string text_timelines(const std::vector<job::RunReport>& runs) {
       text += fmt::format("{:<{}} |{}|{:>{}.2f} s\n", label_of(rank), label_columns,
                           timeline(rank, letters, columns, most_seconds), rank.finish(), seconds_columns);
     }
-    text += text_predictions(runs[i]);
+    text += text_predictions(runs[i]) + text_moved_work(runs[i]);
     if (!runs[i].explanation.empty()) text += "plan: " + harmless(runs[i].explanation) + "\n";
     text += "\n";
   }

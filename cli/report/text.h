@@ -19,4 +19,7 @@ std::string text_timelines(const std::vector<job::RunReport>& runs);
 /// A table of measured and predicted seconds by rank and phase; empty if no phase was predicted.
 std::string text_predictions(const job::RunReport& run);
 
+/// A line for each rank that merged ranges, or formed records into runs again, in place of one that fell behind.
+std::string text_moved_work(const job::RunReport& run);
+
 }  // namespace hetsort::cli

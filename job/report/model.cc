@@ -261,6 +261,11 @@ bool RunReport::has_several_outputs() const {
 
 bool RunReport::has_predictions() const {
   return std::ranges::any_of(ranks,
+                             [](const RankReport& rank) { return rank.predicted_form || rank.predicted_exchange; });
+}
+
+bool RunReport::has_whole_predictions() const {
+  return std::ranges::any_of(ranks,
                              [](const RankReport& rank) { return rank.predicted_form && rank.predicted_exchange; });
 }
 

@@ -152,9 +152,10 @@ struct RunReport {
   std::vector<ContextEntry> context{};      ///< entries in the file's order
   std::string error{};                      ///< empty if the sort succeeded
 
-  bool has_several_outputs() const;  ///< whether some rank has several outputs
-  bool has_predictions() const;      ///< whether some rank's phases were predicted
-  double last_event() const;         ///< the later of `seconds` and the last finish of a rank
+  bool has_several_outputs() const;    ///< whether some rank has several outputs
+  bool has_predictions() const;        ///< whether some phase of a rank was predicted; `auto` predicts the exchange
+  bool has_whole_predictions() const;  ///< whether all phases of some rank were predicted
+  double last_event() const;           ///< the later of `seconds` and the last finish of a rank
 };
 
 /// What was predicted for a phase of a rank, and the measured time that is comparable to it.

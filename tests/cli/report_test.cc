@@ -102,6 +102,32 @@ TEST_F(ReportCommand, shows_predicted_beside_measured_seconds_and_what_bounds_ea
   EXPECT_EQ(page("without.json").find("Measured and predicted seconds"), std::string::npos);
 }
 
+TEST_F(ReportCommand, shows_what_bounds_the_exchange_where_only_that_was_predicted) {
+  Json run = sample_run("auto", {"fast", "slow"}, 10);
+  run["ranks"][0]["predicted_exchange_seconds"] = 5.75;
+  run["ranks"][0]["exchange_bound"] = "link out";
+  write("run.json", run);
+  const Outcome text = shell_.run("$H report run.json --format text");
+  EXPECT_NE(text.out.find("5.00   5.75  0.87 link out\n"), std::string::npos) << text;
+  EXPECT_EQ(count_of(page("run.json"), "<td>link out</td>"), 1u);
+}
+
+TEST_F(ReportCommand, shows_work_in_place_of_ranks_that_fell_behind) {
+  Json run = sample_run("auto", {"fast", "a-host-with-a-long-name"}, 10);
+  write("run.json", run);
+  constexpr std::string_view kCaption = "Work in place of ranks that fell behind";
+  EXPECT_EQ(page("run.json").find(kCaption), std::string::npos);
+  run["ranks"][0]["taken_ranges"] = {{{"from", 1}, {"ranges", 3}, {"bytes", 12'340'000}}};
+  run["ranks"][0]["copied_runs"] = {{{"from", 1}, {"records", 5000}}};
+  write("run.json", run);
+  const Outcome text = shell_.run("$H report run.json --format text");
+  EXPECT_NE(text.out.find("\n0 fast merged 3 ranges (12.3 MB) in place of 1 a-host-wit\n"), std::string::npos) << text;
+  EXPECT_NE(text.out.find("\n0 fast formed 5,000 records again in place of 1 a-host-wit\n"), std::string::npos) << text;
+  const std::string html = page("run.json");
+  EXPECT_NE(html.find(kCaption), std::string::npos);
+  EXPECT_NE(html.find("<td class=\"n\">5,000</td>"), std::string::npos);
+}
+
 TEST_F(ReportCommand, shows_waiting_as_waiting) {
   Json run = sample_run("phases", {"fast", "slow"}, 10);
   Json& form = run["ranks"][0]["phases"][0];  // from 0 to 5
