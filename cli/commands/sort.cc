@@ -198,7 +198,7 @@ void print_phases(const job::RunReport& report) {
   }
 }
 
-/// What `auto` measured of each rank, what bounds the rank in the exchange, and the sentence that explains the plan.
+/// What `auto` measured of each rank, what bounds the rank in the exchange, and the sentence that explains a plan.
 void print_measurements(const sort::RankResult& result) {
   constexpr double kMega = 1e6;
   for (std::size_t rank = 0; rank < result.measured.rates.size(); ++rank) {
@@ -365,7 +365,9 @@ int SortOnRanks::sort(const job::SharedSettings& shared, std::vector<std::string
     report_outcome(outcome, ranks_);
   }
   write_side_files(run, failed);
-  if (command_.explain && !command_.verbose && !failed) print_measurements(run.result());
+  // The plan of a cluster file was explained before the sort.
+  if (command_.explain && !command_.verbose && !failed && !run.result().measured.rates.empty())
+    print_measurements(run.result());
   if (command_.verbose && !failed) {
     const job::RunReport report = run.described();
     print_phases(report);

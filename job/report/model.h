@@ -143,7 +143,7 @@ struct RunReport {
   std::string checksum{};  ///< empty unless requested
   double seconds = 0;
   std::string strategy{};     ///< name that the comparison gives it, else that of the sort itself
-  std::string explanation{};  ///< one sentence that explains the plan; empty unless `auto` measured the ranks
+  std::string explanation{};  ///< one sentence that explains the plan of a whole run, or empty
   std::string exchange{};     ///< empty if there was none
   std::optional<double> predicted_seconds{};
   std::vector<RankReport> ranks{};          ///< reports of the ranks, indexed by rank

@@ -27,8 +27,8 @@ struct RankResult {
   std::uint64_t planned_output_records = 0;
   Work work;             ///< measured in phase form_runs
   MeasuredJob measured;  ///< what was measured of all ranks besides; without rates if nothing was
-  /// Prediction of each rank's exchange for the measured shares, and one sentence about them; empty without them.
-  std::vector<partition::PhaseTime> measured_exchange;
+  std::vector<partition::PhaseTime> measured_exchange;  ///< each rank's, predicted for measured shares; empty without
+  /// One sentence about the plan of a whole run, on the rank that planned; empty if only speeds or nothing was known.
   std::string explanation;
   std::string strategy = "equal";
   double predicted_seconds = 0;                        ///< 0 = no time was predicted

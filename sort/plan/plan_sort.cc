@@ -214,6 +214,7 @@ bool PlannedSort::claims_input() const {
 void PlannedSort::describe(RankResult& result) const {
   result.strategy = scattered ? scattered->strategy : shares.strategy;
   result.predicted_seconds = scattered ? scattered->predicted_seconds : shares.predicted_seconds;
+  result.explanation = shares.plan.explanation;
   if (shares.run) {
     result.input_cached = input_cached;
     result.predicted_form = shares.run->form[rank()];

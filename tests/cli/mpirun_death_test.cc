@@ -81,11 +81,21 @@ TEST_F(MpirunDeath, a_stopped_rank_is_named_and_ends_the_job) {
 
 /// A sort of 200 MB in which rank 1 writes slowly, so that others take ranges of it; `signals` are sent half a second
 /// after the output was begun.
-std::string sort_while_ranges_move(const std::string& signals) {
-  return "$H gen 2000000 d/many && { VICTIM=1 FAULTS=write:~1:delay50 $M -n 3 $A sort -q -j 1 --no-sync d/many -o "
-         "d/new "
-         "--report r.json & }; until ls d/.new.hetsort-* >l 2>&1 && test -s pids/1; do sleep 0.1; done; sleep 0.5; " +
+std::string sort_while_ranges_move(const std::string& signals, const std::string& options = "", int delay = 50) {
+  return "$H gen 2000000 d/many && { VICTIM=1 FAULTS=write:~1:delay" + std::to_string(delay) +
+         " $M -n 3 $A sort -q -j 1 --no-sync d/many "
+         "-o d/new --report r.json" +
+         options + " & }; until ls d/.new.hetsort-* >l 2>&1 && test -s pids/1; do sleep 0.1; done; sleep 0.5; " +
          signals + " wait $!";
+}
+
+TEST_F(MpirunDeath, a_rank_that_gives_ranges_away_does_not_seem_dead) {
+  const Outcome outcome =
+      shell_.run(sort_while_ranges_move("", " --stall-timeout 1", 250) + " && $H validate -q d/new");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  const Json report = Json::parse(shell_.file("r.json"));
+  EXPECT_NE(report.dump().find("taken_ranges"), std::string::npos) << report;
+  EXPECT_GT(report["seconds"].get<double>(), 1.2) << "shorter than the timeout";
 }
 
 TEST_F(MpirunDeath, a_rank_that_is_stopped_for_10_s_while_ranges_move_loses_nothing) {

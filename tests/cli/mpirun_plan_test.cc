@@ -250,11 +250,14 @@ TEST_F(MpirunPlan, memory_that_the_user_gives_counts_instead_of_that_of_the_file
 }
 
 TEST_F(MpirunPlan, explains_what_bounds_each_rank) {
-  const std::string bounds = done("$M -n 3 $H sort d/all -o d/out --cluster c.toml --io threads --explain").err;
+  const std::string bounds =
+      done("$M -n 3 $H sort d/all -o d/out --cluster c.toml --io threads --explain --report r.json").err;
   const std::string planned = done("$H plan -n " + std::string(kRecords) + " --cluster c.toml --explain").out;
   const std::size_t table = planned.find("\nwhole run ");
   ASSERT_NE(table, std::string::npos) << planned;
   EXPECT_NE(bounds.find(planned.substr(table)), std::string::npos) << bounds << planned;
+  const std::string sentence = Json::parse(shell_.file("r.json"))["explanation"];
+  EXPECT_NE(planned.find("\nplan         " + sentence + "\n"), std::string::npos) << sentence << planned;
 }
 
 TEST_F(MpirunPlan, the_root_sends_by_a_scatter_and_the_output_follows_the_model) {

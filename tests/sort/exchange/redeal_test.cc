@@ -23,6 +23,7 @@ struct RedealCase : JobCase {
   std::uint64_t block_bytes = 0;
   std::uint64_t partly_ranks = 0;  ///< bit r: rank r has ample memory, whatever the others have
   bool verify = false;
+  bool shares_are_asked_for = false;
   int longest_pause_microseconds = 0;  ///< pause of a thread before a range
   int failing_rank = -1;               ///< rank that fails at its third range
   std::uint64_t corrupt_message = 0;   ///< see InProcessOptions
@@ -54,7 +55,7 @@ SortOptions options_of(const RedealCase& deal, const std::string& folder, int ra
   SortOptions options = job_options(deal, folder);
   options.input.paths = {folder + "/in"};
   options.input.min_claim_bytes = 20'000;
-  options.shares.output_by_rates = deal.ranks > 1;
+  options.shares.output_by_rates = deal.ranks > 1 && !deal.shares_are_asked_for;
   options.memory_bytes += deal.more_memory_bytes;
   if ((deal.partly_ranks >> rank) % 2 == 1) options.memory_bytes += std::uint64_t{64} << 20;
   options.output.verify = deal.verify;
@@ -158,6 +159,12 @@ TEST(RedealOf, spilled_runs_moves_ranges_between_ranks) {
 TEST(RedealOf, a_rank_that_communicates_only_while_it_waits_moves_nothing) {
   RedealCase deal = many_ranges();
   deal.mode = comm::ExchangeMode::kInline;
+  EXPECT_EQ(sort_and_judge(deal).ranges, 0);
+}
+
+TEST(RedealOf, shares_that_were_asked_for_moves_nothing) {
+  RedealCase deal = many_ranges();
+  deal.shares_are_asked_for = true;
   EXPECT_EQ(sort_and_judge(deal).ranges, 0);
 }
 
