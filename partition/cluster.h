@@ -77,7 +77,7 @@ struct Cluster {
 /// Reads a cluster file's text; `source_name` stands in the messages, as in "grid.toml:12:3: unknown field 'sped'".
 /// Throws: PlanError with line and column for anything that is not the format: syntax, unknown fields and kinds
 /// (listing the known ones), missing fields, values out of range, nesting beyond 16 levels; without line and column for
-/// more than 16 MiB of text, more than 1,000,000 nodes or none. Complexity: O(text). Thread safety: pure.
+/// more than 256 MiB of text, more than 1,000,000 nodes or none. Complexity: O(text). Thread safety: pure.
 Cluster parse_cluster(std::string_view text, std::string_view source_name);
 
 struct ClusterUse {

@@ -64,7 +64,8 @@ std::string plain_digits(const std::string& text) {
 }  // namespace
 
 std::string read_text_file(const std::string& path) {
-  constexpr std::size_t kMaxFileBytes = std::size_t{64} << 20;
+  // A cluster file may have as many. A limit ends the reading of what is endless, such as /dev/zero.
+  constexpr std::size_t kMaxFileBytes = std::size_t{256} << 20;
   const io::File file = io::File::open(path, O_RDONLY, 0, "read");
   std::string text;
   std::vector<char> buffer(1 << 16);

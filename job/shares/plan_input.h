@@ -15,7 +15,7 @@
 
 namespace hetsort::job {
 
-/// The whole file as text. Throws: io::Error; RequestError beyond 64 MiB.
+/// The whole file as text. Throws: io::Error; RequestError beyond 256 MiB.
 std::string read_text_file(const std::string& path);
 /// The text that rank 0 reads, on all ranks. Other hosts may lack the file or have an old copy. Collective.
 /// Throws: comm::PeerFailed; on rank 0 what `read` throws.

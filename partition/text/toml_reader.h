@@ -73,7 +73,7 @@ class TomlTable {
 
 class TomlDocument {
  public:
-  /// Throws: TomlError for a syntax error, nesting beyond 16 levels or more than 16 MiB of text.
+  /// Throws: TomlError for a syntax error, nesting beyond 16 levels or more than 256 MiB of text.
   TomlDocument(std::string_view text, std::string_view name);
   ~TomlDocument();
   TomlDocument(const TomlDocument&) = delete;

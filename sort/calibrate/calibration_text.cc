@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace hetsort::sort {
 
@@ -89,10 +90,9 @@ double form_rate(const NodeMeasurements& node) {
   return static_cast<double>(node.form.back().records) / node.form.back().seconds;
 }
 
-std::string node_text(const Calibration& calibration, std::size_t rank, const CalibrationNote& note) {
+/// A node. Its speed is relative to the rate `slowest`.
+std::string node_text(const Calibration& calibration, std::size_t rank, double slowest, const CalibrationNote& note) {
   const NodeMeasurements& node = calibration.nodes[rank];
-  double slowest = form_rate(node);
-  for (const NodeMeasurements& other : calibration.nodes) slowest = std::min(slowest, form_rate(other));
   std::string text = fmt::format("\n[[node]]\nname = {}  # rank {}, {} thread{}\n", quoted(node.facts.host), rank,
                                  node.facts.threads, node.facts.threads == 1 ? "" : "s");
   text += fmt::format("speed = {:.4f}\ncompute = {{ kind = \"table\", points = [", form_rate(node) / slowest);
@@ -123,7 +123,10 @@ std::string cluster_text(const Calibration& calibration, const CalibrationNote& 
     text += fmt::format("{}{}", i == 0 ? "keys = [" : ", ", quoted(note.keys[i]));
   if (!note.keys.empty()) text += "]\n";
   text += rate_text("shared_bandwidth", calibration.shared_link) + too_fast_text(calibration) + links_text(calibration);
-  for (std::size_t rank = 0; rank < calibration.nodes.size(); ++rank) text += node_text(calibration, rank, note);
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const NodeMeasurements& node : calibration.nodes) slowest = std::min(slowest, form_rate(node));
+  for (std::size_t rank = 0; rank < calibration.nodes.size(); ++rank)
+    text += node_text(calibration, rank, slowest, note);
   return text;
 }
 

@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+#include <string>
 
 #include "sort/model/measured_shares.h"
 
 namespace hetsort::sort {
 
 namespace {
-
-using Keep = std::function<bool(const std::string& from, const std::string& to)>;
 
 /// Measures several transfers, one after the other.
 class LinkMeter {
@@ -70,24 +72,24 @@ class LinkMeter {
     return result;
   }
 
-  /// All flows between hosts that `keep` accepts.
-  std::vector<Flow> flows_of(const Keep& keep) const {
+  /// The flows from each of some ranks to each of others, without those within a host.
+  std::vector<Flow> flows_between(const std::vector<int>& senders, const std::vector<int>& receivers) const {
     std::vector<Flow> flows;
-    for (int from = 0; from < ranks_.size(); ++from)
-      for (int to = 0; to < ranks_.size(); ++to)
-        if (ranks_.host(from) != ranks_.host(to) && keep(ranks_.host(from), ranks_.host(to)))
-          flows.push_back({from, to, 0});
+    for (const int from : senders)
+      for (const int to : receivers)
+        if (ranks_.host(from) != ranks_.host(to)) flows.push_back({from, to, 0});
     return flows;
   }
 
  private:
-  /// The seconds of each flow, on all ranks.
+  /// The seconds of each flow, on all ranks. Only the receiver of a flow knows its time, so each rank gives the times
+  /// of the flows that it received. All ranks together give one number for each flow.
   std::vector<double> transfer(const std::vector<Flow>& flows) {
-    const std::vector<std::vector<double>> all = ranks_.all_gather_lists(bench_.transfer(flows));
-    std::vector<double> seconds;
+    const std::vector<double> seen = bench_.transfer(flows);
+    std::vector<double> received;
     for (std::size_t i = 0; i < flows.size(); ++i)
-      seconds.push_back(std::max(1e-9, all[static_cast<std::size_t>(flows[i].to)][i]));
-    return seconds;
+      if (flows[i].to == ranks_.rank()) received.push_back(seen[i]);
+    return seconds_of_flows(flows, ranks_.all_gather_lists(received));
   }
 
   Bench& bench_;
@@ -104,6 +106,21 @@ std::vector<Flow> around_circle(int distance, int ranks) {
 
 }  // namespace
 
+std::vector<double> seconds_of_flows(std::span<const Flow> flows, const std::vector<std::vector<double>>& received) {
+  constexpr double kShortest = 1e-9;
+  std::vector<std::size_t> counts(received.size());
+  for (const Flow& flow : flows) ++counts[static_cast<std::size_t>(flow.to)];
+  if (!std::ranges::equal(received, counts, {}, &std::vector<double>::size))
+    throw std::runtime_error("a rank reports times of other transfers: network or memory changed them");
+  std::vector<double> seconds(flows.size());
+  // Each rank's times are taken from the last one back, so that the counts lead to them.
+  for (std::size_t i = flows.size(); i-- > 0;) {
+    const auto to = static_cast<std::size_t>(flows[i].to);
+    seconds[i] = std::max(kShortest, received[to][--counts[to]]);
+  }
+  return seconds;
+}
+
 LinkRates measure_links(Bench& bench, double seconds, comm::Communicator& ranks) {
   // If all hosts at once reach less than this fraction of what their links carry, they share a link.
   constexpr double kSharedPart = 0.6;
@@ -112,12 +129,11 @@ LinkRates measure_links(Bench& bench, double seconds, comm::Communicator& ranks)
   // A measurement makes a few shorter transfers before the one that counts.
   constexpr double kSteps = 4;
   const auto count = static_cast<std::size_t>(ranks.size());
-  std::vector<std::string> hosts(count);
-  for (std::size_t rank = 0; rank < count; ++rank) hosts[rank] = ranks.host(static_cast<int>(rank));
-  std::vector<std::string> names = hosts;
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  const std::size_t tests = count + names.size();
+  std::vector<int> everyone(count);
+  std::iota(everyone.begin(), everyone.end(), 0);
+  std::map<std::string, std::vector<int>> hosts;
+  for (const int rank : everyone) hosts[ranks.host(rank)].push_back(rank);
+  const std::size_t tests = count + hosts.size();
   LinkMeter meter(bench, seconds / kSteps / static_cast<double>(tests), ranks);
   LinkRates rates{std::vector(count, std::vector<double>(count)), std::vector<double>(count),
                   std::vector<double>(count)};
@@ -127,21 +143,22 @@ LinkRates measure_links(Bench& bench, double seconds, comm::Communicator& ranks)
     for (std::size_t i = 0; i < flows.size(); ++i)
       rates.between[static_cast<std::size_t>(flows[i].from)][static_cast<std::size_t>(flows[i].to)] = found[i];
   }
-  if (names.size() < 2) return rates;
+  if (hosts.size() < 2) return rates;
   double sum_out = 0;
   double sum_in = 0;
-  for (const std::string& name : names) {
+  for (const auto& [name, members] : hosts) {
     const auto [out, in] =
-        meter.together<2>({meter.flows_of([&](const std::string& from, const std::string&) { return from == name; }),
-                           meter.flows_of([&](const std::string&, const std::string& to) { return to == name; })});
-    for (std::size_t rank = 0; rank < count; ++rank)
-      if (hosts[rank] == name) rates.out[rank] = out, rates.in[rank] = in;
+        meter.together<2>({meter.flows_between(members, everyone), meter.flows_between(everyone, members)});
+    for (const int rank : members) {
+      rates.out[static_cast<std::size_t>(rank)] = out;
+      rates.in[static_cast<std::size_t>(rank)] = in;
+    }
     sum_out += out;
     sum_in += in;
   }
   level(rates.in, kAlike);
   level(rates.out, kAlike);
-  const auto [all] = meter.together<1>({meter.flows_of([](const std::string&, const std::string&) { return true; })});
+  const auto [all] = meter.together<1>({meter.flows_between(everyone, everyone)});
   if (all < kSharedPart * std::min(sum_out, sum_in)) rates.all = all;
   return rates;
 }

@@ -4,7 +4,7 @@
 // Rates of the links between ranks, from transfers of growing length.
 #pragma once
 
-#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,7 +24,12 @@ struct LinkRates {
   double all = 0;                ///< rate of all hosts together, if far below what their links could carry; else 0
 };
 
-/// Measures for about `seconds`. The same result on all ranks. Collective. Throws: what `bench` throws; PeerFailed.
+/// The seconds of each flow, above zero. `received`: of each rank the seconds of the flows to it, in the order of the
+/// flows. Throws: std::runtime_error if a rank gives more or fewer of them.
+std::vector<double> seconds_of_flows(std::span<const Flow> flows, const std::vector<std::vector<double>>& received);
+
+/// Measures for about `seconds`. The same result on all ranks. Collective. Throws: what `bench` throws;
+/// std::runtime_error if a rank reports times of other flows; PeerFailed.
 LinkRates measure_links(Bench& bench, double seconds, comm::Communicator& ranks);
 
 }  // namespace hetsort::sort

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <span>
 #include <stdexcept>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "sort/exchange/transfer_flows.h"
@@ -30,6 +32,15 @@ constexpr double kShortestRound = 1e-6;
 constexpr double kMoment = 0.01;  // seconds; nobody takes a processor away for longer
 // A transfer of so many seconds may consist of waiting for a processor, so that its parts mean nothing.
 constexpr double kWaking = 2.5e-3;
+
+/// The first rank on the host of each rank.
+std::vector<std::size_t> speakers_of(const comm::Communicator& ranks) {
+  std::unordered_map<std::string, std::size_t> first;
+  std::vector<std::size_t> speakers;
+  for (int rank = 0; rank < ranks.size(); ++rank)
+    speakers.push_back(first.emplace(ranks.host(rank), speakers.size()).first->second);
+  return speakers;
+}
 
 /// The flow to each host, from the host that is so far behind it in a circle.
 std::vector<Flow> around_circle(std::span<const int> hosts, std::size_t distance, std::uint64_t bytes) {
@@ -140,9 +151,9 @@ ProbeSize probe_size(std::uint64_t input_bytes, int hosts) {
 
 std::vector<int> first_ranks_of_hosts(const comm::Communicator& ranks) {
   std::vector<int> first;
+  const std::vector<std::size_t> speakers = speakers_of(ranks);
   for (int rank = 0; rank < ranks.size(); ++rank)
-    if (std::ranges::none_of(first, [&](int other) { return ranks.host(other) == ranks.host(rank); }))
-      first.push_back(rank);
+    if (speakers[static_cast<std::size_t>(rank)] == static_cast<std::size_t>(rank)) first.push_back(rank);
   return first;
 }
 
@@ -210,11 +221,7 @@ std::vector<ProbedLink> probe_links(const ProbeSize& size, double processor_seco
   }
   const std::vector<double> message_seconds = message_seconds_of(rounds.flows(), all);
   std::vector<ProbedLink> links;
-  for (int rank = 0; rank < ranks.size(); ++rank) {
-    const auto speaks = std::ranges::find_if(hosts, [&](int first) { return ranks.host(first) == ranks.host(rank); });
-    const auto speaker = static_cast<std::size_t>(*speaks);
-    links.push_back({rates[speaker], message_seconds[speaker]});
-  }
+  for (const std::size_t speaker : speakers_of(ranks)) links.push_back({rates[speaker], message_seconds[speaker]});
   return links;
 }
 

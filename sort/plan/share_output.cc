@@ -54,13 +54,12 @@ void gather_disk_rates(PlannedSort& planned) {
   const std::vector<ProbeWrites> written =
       planned.ranks.all_gather(planned.disk_probe ? planned.disk_probe->finish() : ProbeWrites{});
   planned.disk_probe.reset();
-  std::vector<double> rates = writing_rates(written);
+  const std::vector<double> rates = writing_rates(written);
   MeasuredJob& measured = planned.measured;
-  for (std::size_t one = 0; one < rates.size(); ++one) {
-    measured.rates[one].disk_write = 0;
-    for (std::size_t other = 0; other < rates.size(); ++other)
-      if (measured.host[other] == measured.host[one]) measured.rates[one].disk_write += rates[other];
-  }
+  std::vector<double> of_host(rates.size());  // hosts have the numbers from 0
+  for (std::size_t rank = 0; rank < rates.size(); ++rank) of_host[measured.host[rank]] += rates[rank];
+  for (std::size_t rank = 0; rank < rates.size(); ++rank)
+    measured.rates[rank].disk_write = of_host[measured.host[rank]];
   check_rates(measured.rates);
 }
 

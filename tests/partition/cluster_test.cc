@@ -219,7 +219,22 @@ TEST(Cluster, stops_nesting_and_size_bombs_before_the_parser_sees_them) {
   expect_message("[" + dots + "]", "nested too deeply");
   expect_message("x = [\"\"\"q\"\"\"\", " + deep, "nested too deeply");
   expect_message("x = '\\' # ' \ny = " + deep, "nested too deeply");
-  expect_message(std::string((std::size_t{16} << 20) + 1, '#'), "more than the 16777216");
+  expect_message(std::string((std::size_t{256} << 20) + 1, '#'), "more than the 268435456");
+}
+
+TEST(Cluster, has_room_for_a_link_matrix_of_many_nodes) {
+  constexpr std::size_t kNodes = 200;
+  // Comments stand for the text of more nodes, which takes a parser much longer.
+  std::string text = "#" + std::string(std::size_t{17} << 20, ' ') + "\nlinks = [";
+  for (std::size_t row = 0; row < kNodes; ++row) {
+    text += "[";
+    for (std::size_t column = 0; column < kNodes; ++column) text += column == row + 1 ? "\"2MB/s\"," : "\"1MB/s\",";
+    text += "],\n";
+  }
+  const Cluster cluster = parse_cluster(text + "]\n[[node]]\nspeed = 1\ncount = 200\n", "c.toml");
+  ASSERT_EQ(cluster.link_bytes_per_second.size(), kNodes);
+  EXPECT_EQ(cluster.link_bytes_per_second[198][199], 2e6);
+  EXPECT_EQ(cluster.link_bytes_per_second[199][198], 1e6);
 }
 
 TEST(TomlHazard, is_not_misled_by_strings_comments_and_numbers) {

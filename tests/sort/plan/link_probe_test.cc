@@ -186,6 +186,17 @@ TEST(LinkProbe, takes_the_least_processor_time_for_a_byte_of_both_directions) {
   EXPECT_EQ(message_seconds_of(rounds, times), (std::vector<double>{4.0 / 600, 2.0 / 600, 0}));
 }
 
+TEST(LinkProbe, lets_the_first_rank_speak_for_each_host) {
+  machinery::InProcessOptions options;
+  options.ranks_per_host = 3;
+  machinery::run_ranks(8, test_seed(), options, [](comm::Communicator& ranks) {
+    EXPECT_EQ(first_ranks_of_hosts(ranks), (std::vector<int>{0, 3, 6}));
+  });
+  machinery::run_ranks(3, test_seed(), {}, [](comm::Communicator& ranks) {
+    EXPECT_EQ(first_ranks_of_hosts(ranks), (std::vector<int>{0, 1, 2}));
+  });
+}
+
 TEST(LinkProbe, measures_hosts_and_not_their_ranks) {
   machinery::InProcessOptions options;
   options.ranks_per_host = 2;
