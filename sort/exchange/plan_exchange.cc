@@ -52,26 +52,6 @@ bool fits(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_byt
   return true;
 }
 
-/// The number of runs that a rank may keep so that fits() holds.
-std::uint64_t runs_that_fit(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_bytes,
-                            std::uint64_t line_bytes) {
-  constexpr std::uint64_t kMinRuns = 2;  // a pass that merges two runs into one makes progress
-  std::uint64_t high = 1;
-  for (const RankRuns& rank : plan.of_rank) high = std::max(high, rank.runs);
-  // Fewer runs never need more memory.
-  for (std::uint64_t low = std::min(kMinRuns, high); low < high;) {
-    const std::uint64_t middle = low + (high - low + 1) / 2;
-    ExchangePlan fewer;
-    fewer.of_rank = with_at_most(middle, plan.of_rank);
-    fewer.block_bytes = plan.block_bytes;
-    if (fits(fewer, memory_bytes, line_bytes))
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return high;
-}
-
 constexpr std::uint64_t kMaxThreadsOfRank = 1 << 16;
 constexpr std::uint64_t kMaxPartsOfRank = 1 << 16;
 
@@ -373,6 +353,25 @@ std::uint64_t threads_worth_merging(const std::vector<RankRuns>& ranks, std::uin
       high = middle - 1;
   }
   return low;
+}
+
+std::uint64_t runs_that_fit(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_bytes,
+                            std::uint64_t line_bytes) {
+  constexpr std::uint64_t kMinRuns = 2;  // a pass that merges two runs into one makes progress
+  std::uint64_t high = 1;
+  for (const RankRuns& rank : plan.of_rank) high = std::max(high, rank.runs);
+  // Fewer runs never need more memory.
+  for (std::uint64_t low = std::min(kMinRuns, high); low < high;) {
+    const std::uint64_t middle = low + (high - low + 1) / 2;
+    ExchangePlan fewer;
+    fewer.of_rank = with_at_most(middle, plan.of_rank);
+    fewer.block_bytes = plan.block_bytes;
+    if (fits(fewer, memory_bytes, line_bytes))
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return high;
 }
 
 ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, ExchangeRequest request) {

@@ -90,6 +90,12 @@ std::vector<FormedRank> gather_formed(const FormedRuns& runs, const RankContext&
 std::uint64_t threads_worth_merging(const std::vector<RankRuns>& ranks, std::uint64_t output_bytes,
                                     std::uint64_t min_stream_bytes);
 
+/// The number of runs that a rank may keep, at least two, so that every rank has memory for two blocks of each of its
+/// streams and for a line of each stream that it merges. Pure. `memory_bytes`: each rank's memory for both. Cost:
+/// O(ranks) a halving of the runs.
+std::uint64_t runs_that_fit(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_bytes,
+                            std::uint64_t line_bytes);
+
 /// What the exchange is planned from.
 struct ExchangeRequest {
   const Shares& shares;

@@ -46,6 +46,12 @@ std::uint64_t used_bytes(std::uint64_t streams, std::uint64_t bytes, const Excha
   return std::min(exchange_memory_bytes(streams, 0, shape.block_bytes), held);
 }
 
+/// Whether both ranks have the same side of the exchange.
+bool have_same_side(const ExchangingRank& one, const ExchangingRank& other) {
+  return one.memory_bytes == other.memory_bytes && one.threads == other.threads && one.runs == other.runs &&
+         one.min_runs == other.min_runs && one.all_spill == other.all_spill;
+}
+
 struct Sums {
   std::vector<Side> sides;
   std::uint64_t threads = 0;
@@ -56,7 +62,8 @@ Sums sum_up(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks
   Sums sums;
   for (std::size_t at = 0; at < ranks.size(); ++at) {
     // Planning memory takes longer than the rest, and ranks are often alike.
-    const Side side = at > 0 && ranks[at] == ranks[at - 1] ? sums.sides.back() : side_of(shape, ranks[at]);
+    const Side side =
+        at > 0 && have_same_side(ranks[at], ranks[at - 1]) ? sums.sides.back() : side_of(shape, ranks[at]);
     sums.sides.push_back(side);
     sums.threads += side.threads;
     sums.runs += side.runs;
@@ -77,6 +84,10 @@ std::uint64_t use_of(const ExchangeShape& shape, const ExchangingRank& rank, con
          used_bytes(streams_own, rank.input_bytes, shape, true) + staging + mine.threads * kThreadBytes;
 }
 
+std::uint64_t allowed_bytes(const ExchangingRank& rank) {
+  return rank.memory_bytes + beside_memory_bytes(rank.ranks_on_host);
+}
+
 std::vector<ExchangingRank> with_threads(std::vector<ExchangingRank> ranks, std::uint64_t most) {
   for (ExchangingRank& rank : ranks) rank.threads = std::min(rank.threads, most);
   return ranks;
@@ -85,23 +96,6 @@ std::vector<ExchangingRank> with_threads(std::vector<ExchangingRank> ranks, std:
 std::vector<ExchangingRank> with_memory(std::vector<ExchangingRank> ranks, std::uint64_t least) {
   for (ExchangingRank& rank : ranks) rank.memory_bytes = std::max(rank.memory_bytes, least);
   return ranks;
-}
-
-/// The least memory with which it fits, near the first one that is found by doubling.
-std::optional<std::uint64_t> sufficient_memory(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 46;
-  std::uint64_t low =
-      std::max(kMebibyte, std::ranges::min(ranks, {}, &ExchangingRank::memory_bytes).memory_bytes) / kMebibyte;
-  std::uint64_t high = 2 * low;
-  for (; !exchange_fits(shape, with_memory(ranks, high * kMebibyte)); high *= 2) {
-    if (high * kMebibyte > kMost) return std::nullopt;
-    low = high;
-  }
-  while (high - low > 1) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    (exchange_fits(shape, with_memory(ranks, middle * kMebibyte)) ? high : low) = middle;
-  }
-  return high * kMebibyte;
 }
 
 std::uint64_t most_threads(const std::vector<ExchangingRank>& ranks) {
@@ -119,6 +113,26 @@ std::uint64_t sufficient_threads(const ExchangeShape& shape, const std::vector<E
       high = middle - 1;
   }
   return low;
+}
+
+/// The least memory with which fit_exchange() finds an exchange, near the first one that is found by doubling.
+/// Requires: it finds none for these ranks.
+std::optional<std::uint64_t> sufficient_memory(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 46;
+  const auto suffice = [&](std::uint64_t mebibytes) {
+    return fit_exchange(shape, with_memory(ranks, mebibytes * kMebibyte)).has_value();
+  };
+  std::uint64_t low = std::ranges::min(ranks, {}, &ExchangingRank::memory_bytes).memory_bytes / kMebibyte;
+  std::uint64_t high = std::max<std::uint64_t>(1, 2 * low);
+  for (; !suffice(high); high *= 2) {
+    if (high * kMebibyte > kMost) return std::nullopt;
+    low = high;
+  }
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (suffice(middle) ? high : low) = middle;
+  }
+  return high * kMebibyte;
 }
 
 }  // namespace
@@ -139,8 +153,7 @@ std::uint64_t exchange_use_bytes(const ExchangeShape& shape, const std::vector<E
 bool exchange_fits(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks) {
   const Sums all = sum_up(shape, ranks);
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-    if (ranks[rank].all_spill && use_of(shape, ranks[rank], all.sides[rank], all) >
-                                     ranks[rank].memory_bytes + beside_memory_bytes(ranks[rank].ranks_on_host))
+    if (ranks[rank].all_spill && use_of(shape, ranks[rank], all.sides[rank], all) > allowed_bytes(ranks[rank]))
       return false;
   return true;
 }
@@ -170,14 +183,16 @@ std::optional<ExchangeFit> fit_exchange(const ExchangeShape& shape, const std::v
 
 std::optional<ExchangeShortage> exchange_shortage(const ExchangeShape& shape,
                                                   const std::vector<ExchangingRank>& ranks) {
-  if (exchange_fits(shape, ranks)) return std::nullopt;
-  const Sums all = sum_up(shape, ranks);
+  if (fit_exchange(shape, ranks)) return std::nullopt;
+  const ExchangeShape smallest = smallest_exchange(shape);
+  const std::vector<ExchangingRank> alone = with_threads(ranks, 1);
+  const Sums all = sum_up(smallest, alone);
   ExchangeShortage shortage;
   std::uint64_t most = 0;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (!ranks[rank].all_spill) continue;
-    const std::uint64_t use = use_of(shape, ranks[rank], all.sides[rank], all);
-    const std::uint64_t lacks = use - std::min(use, ranks[rank].memory_bytes);
+    const std::uint64_t use = use_of(smallest, alone[rank], all.sides[rank], all);
+    const std::uint64_t lacks = use - std::min(use, allowed_bytes(ranks[rank]));
     if (lacks <= most) continue;
     most = lacks;
     shortage.rank = rank;

@@ -6,7 +6,8 @@
 // Each run of a rank is a stream to every thread of every other rank, and a stream has two blocks at both ends. With
 // many ranks and threads the usual blocks are more than -S. Then blocks are smaller, and fewer threads of each rank
 // merge. The numbers of runs count as far as neighbours cannot be merged first. Pure functions: all ranks know all
-// numbers and decide alike. Cost: O(ranks) a decision, and some dozens of decisions to find what would suffice.
+// numbers and decide alike. Cost: O(ranks) a decision, some dozens of decisions to find blocks and threads, and some
+// hundreds to find what would suffice.
 #pragma once
 
 #include <cstdint>
@@ -50,9 +51,9 @@ struct ExchangeFit {
 
 /// What would suffice.
 struct ExchangeShortage {
-  std::size_t rank = 0;  ///< the one that lacks most
-  std::uint64_t needed_bytes = 0;
-  std::optional<std::uint64_t> memory_bytes;  ///< memory of each rank, in whole mebibytes
+  std::size_t rank = 0;                       ///< the one that lacks most
+  std::uint64_t needed_bytes = 0;             ///< what it needs with one thread and the smallest blocks
+  std::optional<std::uint64_t> memory_bytes;  ///< least memory of each rank that suffices, in whole mebibytes
 };
 
 /// Memory for the blocks of rank `me` and what its threads have beside them.
@@ -68,7 +69,7 @@ std::optional<ExchangeFit> fit_exchange(const ExchangeShape& shape, const std::v
 /// The shape of an exchange that needs least memory, of those that fit_exchange() tries.
 ExchangeShape smallest_exchange(ExchangeShape shape);
 
-/// Nothing if it fits.
+/// Nothing if fit_exchange() finds an exchange. Otherwise the least memory with which it does.
 std::optional<ExchangeShortage> exchange_shortage(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks);
 
 /// The most slices, up to `most`, with which the exchange fits ranks that claim slices of one input: the runs of a

@@ -334,14 +334,15 @@ void PlannedSort::fit_exchange_memory() {
     plan.memory.spill_block_bytes = fit->block_bytes;
     return;
   }
-  const std::optional<ExchangeShortage> shortage = exchange_shortage(smallest_exchange(shape), exchanging);
+  const std::optional<ExchangeShortage> shortage = exchange_shortage(shape, exchanging);
   if (!shortage) return;
   const ExchangingRank& rank = exchanging[shortage->rank];
   throw RequestError(fmt::format(
-      "plan the exchange: rank {} ({}) needs {} for its streams to the threads of {} ranks, but {} allows {}: give {}",
+      "plan the exchange: rank {} ({}) needs {} for its streams even if one thread of each of {} ranks merges, but {} "
+      "allows {}: give {}",
       shortage->rank, ranks.host(static_cast<int>(shortage->rank)), io::human_size(shortage->needed_bytes),
       ranks.size(), io::field("memory"), io::human_size(rank.memory_bytes),
-      shortage->memory_bytes ? fmt::format("{} {}M", io::field("memory"), *shortage->memory_bytes >> 20)
+      shortage->memory_bytes ? fmt::format("{} {}M or more", io::field("memory"), *shortage->memory_bytes >> 20)
                              : "fewer ranks"));
 }
 

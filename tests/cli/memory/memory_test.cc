@@ -8,8 +8,8 @@
 namespace hetsort::cli::test {
 namespace {
 
-// -S and what a process may have beside it.
-constexpr int kPromisedMib = 32 + 96;
+// -S and what promise 4 allows a process beside it.
+constexpr int kPromisedMib = 32 + 64;
 
 class Memory : public ::testing::Test {
  protected:

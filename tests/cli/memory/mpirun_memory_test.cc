@@ -38,6 +38,29 @@ TEST_F(MpirunMemory, too_many_threads_for_the_memory_merge_with_fewer) {
   EXPECT_EQ(shell_.names_in("t"), "");
 }
 
+TEST_F(MpirunMemory, too_little_for_one_thread_of_each_rank_is_refused_once_with_the_least_that_suffices) {
+  // Blocks hold at least one record, and each of these has a mebibyte. With a checkpoint all of them spill.
+  ASSERT_EQ(run("for r in $(seq 0 23); do head -c 2M /dev/urandom >d/in.$r; done").exit_code, 0);
+  const auto sort_with = [&](const std::string& memory) {
+    return run(kEndAtOnce + ("$M -n 24 $H sort --record-size 1048576 --key 0:10 --checkpoint t -j 2 -S " + memory +
+                             " 'd/in.{rank}' -o 'd/out.{rank}' --report run.json"));
+  };
+  const Outcome refused = sort_with("1M");
+  ASSERT_TRUE(job_failed_with(refused, {"plan the exchange: rank ", "but -S allows 1.0 MiB: give -S "}));
+  EXPECT_EQ(shell_.names_in("t"), "");
+  EXPECT_EQ(run("ls -A d | grep -v '^in[.]'").out, "");
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(refused.err, found, std::regex("give -S ([0-9]+)M or more")));
+  const int least = std::stoi(found[1]);
+  const Outcome outcome = sort_with(std::to_string(least) + "M");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_LT(beyond_memory(), 96);
+  const std::string outputs = "$(for r in $(seq 0 23); do echo d/out.$r; done)";
+  EXPECT_EQ(run("$H validate -q --record-size 1048576 --key 0:10 " + outputs).exit_code, 0);
+  EXPECT_EQ(shell_.names_in("t"), "");
+  EXPECT_TRUE(job_failed_with(sort_with(std::to_string(least - 1) + "M"), {"give -S " + found[1].str() + "M or more"}));
+}
+
 TEST_F(MpirunMemory, small_inputs_of_many_ranks_and_threads_stay_within_the_promise) {
   ASSERT_EQ(run("$M -n 8 $H gen 8000 'd/in.{rank}'").exit_code, 0);
   const Outcome outcome =
