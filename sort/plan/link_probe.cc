@@ -37,6 +37,7 @@ constexpr double kWaking = 2.5e-3;
 std::vector<std::size_t> speakers_of(const comm::Communicator& ranks) {
   std::unordered_map<std::string, std::size_t> first;
   std::vector<std::size_t> speakers;
+  speakers.reserve(static_cast<std::size_t>(ranks.size()));
   for (int rank = 0; rank < ranks.size(); ++rank)
     speakers.push_back(first.emplace(ranks.host(rank), speakers.size()).first->second);
   return speakers;
