@@ -365,9 +365,9 @@ int SortOnRanks::sort(const job::SharedSettings& shared, std::vector<std::string
     report_outcome(outcome, ranks_);
   }
   write_side_files(run, failed);
-  // The plan of a cluster file was explained before the sort.
-  if (command_.explain && !command_.verbose && !failed && !run.result().measured.rates.empty())
-    print_measurements(run.result());
+  // What a cluster file says was explained before the sort.
+  const bool is_measured = !run.result().measured.rates.empty();
+  if (command_.explain && !command_.verbose && !failed && is_measured) print_measurements(run.result());
   if (command_.verbose && !failed) {
     const job::RunReport report = run.described();
     print_phases(report);

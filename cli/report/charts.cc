@@ -109,9 +109,8 @@ Chart timeline_chart(const job::RunReport& run, std::size_t number, const PhaseC
 std::string waited_for_text(const job::RunReport& run, const job::PhaseSpan& phase) {
   std::string text;
   for (const job::WaitedFor& waited : phase.waited_for) {
-    const auto rank = std::ranges::find(run.ranks, waited.rank, &job::RankReport::rank);
-    const std::string name = rank == run.ranks.end() ? std::to_string(waited.rank) : job::rank_label(*rank);
-    text += fmt::format("{}{} s rank {}", text.empty() ? "" : ", ", seconds_text(waited.seconds), name);
+    text += fmt::format("{}{} s rank {}", text.empty() ? "" : ", ", seconds_text(waited.seconds),
+                        run.label_of_rank(waited.rank));
   }
   return text;
 }

@@ -133,25 +133,19 @@ std::string machine_table(const job::RunReport& run) {
 
 /// What ranks did in place of others that fell behind.
 std::string moved_table(const job::RunReport& run) {
+  const auto is_usual = [](const job::RankReport& rank) { return rank.taken.empty() && rank.copied.empty(); };
+  if (std::ranges::all_of(run.ranks, is_usual)) return "";
+  const std::string nothing(kNothing);
   Table table("Work in place of ranks that fell behind",
               {"rank", "in place of", "#ranges merged", "#bytes", "#records formed again"});
-  bool is_empty = true;
-  const auto add = [&](const job::RankReport& rank, std::uint64_t from, std::vector<std::string> amounts) {
-    const bool is_known = from < run.ranks.size();
-    std::vector<std::string> cells{job::rank_label(rank),
-                                   is_known ? job::rank_label(run.ranks[from]) : count_text(from)};
-    cells.insert(cells.end(), amounts.begin(), amounts.end());
-    table.add(cells);
-    is_empty = false;
-  };
-  const std::string nothing(kNothing);
   for (const job::RankReport& rank : run.ranks) {
     for (const job::TakenPart& taken : rank.taken)
-      add(rank, taken.from, {count_text(taken.ranges), bytes_text(taken.bytes), nothing});
+      table.add({job::rank_label(rank), run.label_of_rank(taken.from), count_text(taken.ranges),
+                 bytes_text(taken.bytes), nothing});
     for (const job::CopiedPart& copied : rank.copied)
-      add(rank, copied.from, {nothing, nothing, count_text(copied.records)});
+      table.add({job::rank_label(rank), run.label_of_rank(copied.from), nothing, nothing, count_text(copied.records)});
   }
-  return is_empty ? "" : table.html();
+  return table.html();
 }
 
 std::string outputs_table(const job::RunReport& run) {

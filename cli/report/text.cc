@@ -167,9 +167,7 @@ std::string text_predictions(const job::RunReport& run) {
 
 std::string text_moved_work(const job::RunReport& run) {
   std::string text;
-  const auto name = [&](std::uint64_t rank) {
-    return rank < run.ranks.size() ? label_of(run.ranks[rank]).substr(0, kNameColumns) : std::to_string(rank);
-  };
+  const auto name = [&](std::uint64_t rank) { return harmless(run.label_of_rank(rank)).substr(0, kNameColumns); };
   for (const job::RankReport& rank : run.ranks) {
     for (const job::TakenPart& taken : rank.taken)
       text += fmt::format("{} merged {} ranges ({:.1f} MB) in place of {}\n", name(rank.rank), taken.ranges,

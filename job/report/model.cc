@@ -255,6 +255,11 @@ SlowestRank slowest_in(const RunReport& run, std::string_view phase) {
   return slowest;
 }
 
+std::string RunReport::label_of_rank(std::uint64_t number) const {
+  const auto rank = std::ranges::find(ranks, number, &RankReport::rank);
+  return rank == ranks.end() ? std::to_string(number) : rank_label(*rank);
+}
+
 bool RunReport::has_several_outputs() const {
   return std::ranges::any_of(ranks, [](const RankReport& rank) { return !rank.outputs.empty(); });
 }

@@ -155,7 +155,8 @@ struct RunReport {
   bool has_several_outputs() const;    ///< whether some rank has several outputs
   bool has_predictions() const;        ///< whether some phase of a rank was predicted; `auto` predicts the exchange
   bool has_whole_predictions() const;  ///< whether all phases of some rank were predicted
-  double last_event() const;           ///< the later of `seconds` and the last finish of a rank
+  std::string label_of_rank(std::uint64_t number) const;  ///< rank_label() of a rank; of an unknown one, its number
+  double last_event() const;                              ///< the later of `seconds` and the last finish of a rank
 };
 
 /// What was predicted for a phase of a rank, and the measured time that is comparable to it.

@@ -32,7 +32,6 @@ struct ExchangingRank {
   bool all_spill = false;
   std::uint64_t ranks_on_host = 1;
 
-  bool operator==(const ExchangingRank&) const = default;
 };
 
 /// What the ranks have in common.
