@@ -31,7 +31,6 @@ struct ExchangingRank {
   std::uint64_t output_bytes = 0;  ///< maximum bytes of the output, as far as that is known
   bool all_spill = false;
   std::uint64_t ranks_on_host = 1;
-
 };
 
 /// What the ranks have in common.

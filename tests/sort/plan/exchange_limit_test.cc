@@ -108,6 +108,7 @@ TEST(ExchangeLimit, the_memory_that_it_names_for_10000_ranks_is_that_of_one_thre
   const std::uint64_t blocks = std::uint64_t{2} * 2 * 9'999 * 2 * 20 * kKiB;
   EXPECT_LT(*shortage->memory_bytes, blocks + 2 * kMebibyte);
   EXPECT_GT(*shortage->memory_bytes, blocks - 2 * beside_memory_bytes(1));
+  EXPECT_LT(shortage->needed_bytes, 2 * blocks) << "counts all threads";
 }
 
 TEST(ExchangeLimit, smaller_blocks_and_fewer_threads_fit_and_one_more_does_not) {
