@@ -163,8 +163,8 @@ void Communicator::drain() { engine_->drain(); }
 std::string Communicator::conclude() { return engine_->conclude(); }
 FailureRecord Communicator::failure() const { return engine_->agreed_failure(); }
 
-std::uint64_t Communicator::bytes_sent() const { return engine_->driver().out().bytes(); }
-std::uint64_t Communicator::bytes_received() const { return engine_->driver().in().bytes(); }
+std::uint64_t Communicator::bytes_sent() const { return engine_->driver().out().bytes() + shared_sent_; }
+std::uint64_t Communicator::bytes_received() const { return engine_->driver().in().bytes() + shared_received_; }
 double Communicator::cpu_seconds() const { return engine_->driver().cpu_seconds(); }
 
 }  // namespace hetsort::comm

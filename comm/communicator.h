@@ -153,6 +153,13 @@ class Communicator {
 
   std::uint64_t bytes_sent() const;
   std::uint64_t bytes_received() const;
+  /// The part of bytes_sent() that count_shared() has counted.
+  std::uint64_t bytes_shared() const { return shared_sent_; }
+  /// Counts bytes that went between this rank and another one in memory that both share, without a message.
+  void count_shared(std::uint64_t sent, std::uint64_t received) {
+    shared_sent_ += sent;
+    shared_received_ += received;
+  }
   /// Processor time of the communicator's own threads; 0 in inline mode.
   double cpu_seconds() const;
 
@@ -161,6 +168,8 @@ class Communicator {
   Bytes all_gather_bytes(Bytes mine);
 
   std::unique_ptr<Engine> engine_;
+  std::atomic<std::uint64_t> shared_sent_{0};
+  std::atomic<std::uint64_t> shared_received_{0};
 };
 
 template <Plain T>

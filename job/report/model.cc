@@ -95,6 +95,7 @@ void describe(Fields& fields, Rank& rank) {
   fields("bytes_spilled", rank.bytes_spilled);
   fields("bytes_sent", rank.bytes_sent);
   fields("bytes_received", rank.bytes_received);
+  fields.later("bytes_shared", rank.bytes_shared);
   fields("memory_limit_bytes", rank.memory_limit_bytes);
   fields("peak_rss_bytes", rank.peak_rss_bytes);
   fields("communication_cpu_seconds", rank.communication_cpu_seconds);

@@ -102,6 +102,7 @@ struct RankReport {
   std::uint64_t bytes_spilled = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
+  std::uint64_t bytes_shared = 0;
   std::uint64_t memory_limit_bytes = 0;
   std::uint64_t peak_rss_bytes = 0;
   double communication_cpu_seconds = 0;

@@ -122,8 +122,8 @@ std::string utc_now() {
 
 Spent spent_so_far(const comm::Communicator& ranks) {
   const io::Traffic traffic = io::traffic();
-  return {traffic.bytes_read,     traffic.bytes_written, ranks.bytes_sent(),
-          ranks.bytes_received(), ranks.cpu_seconds(),   sort::EnergyMeter()};
+  return {traffic.bytes_read,   traffic.bytes_written, ranks.bytes_sent(), ranks.bytes_received(),
+          ranks.bytes_shared(), ranks.cpu_seconds(),   sort::EnergyMeter()};
 }
 
 std::string rank_report(const RunSummary& summary) {
@@ -148,6 +148,7 @@ std::string rank_report(const RunSummary& summary) {
                   .bytes_spilled = result.bytes_spilled,
                   .bytes_sent = now.bytes_sent - before.bytes_sent,
                   .bytes_received = now.bytes_received - before.bytes_received,
+                  .bytes_shared = now.bytes_shared - before.bytes_shared,
                   .memory_limit_bytes = summary.options.memory_bytes,
                   .peak_rss_bytes = sort::peak_rss_bytes(),
                   .communication_cpu_seconds = now.communication_cpu_seconds - before.communication_cpu_seconds,

@@ -24,6 +24,7 @@ struct Spent {
   std::uint64_t bytes_written = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
+  std::uint64_t bytes_shared = 0;
   double communication_cpu_seconds = 0;
   sort::EnergyMeter energy{};  ///< counts from here on
 };

@@ -152,6 +152,17 @@ class Exchange {
     return std::make_unique<MixedBlocks>(std::move(kept), std::move(spilled), out_.is_spilled);
   }
 
+  /// Has blocks made where other ranks of this host merge them.
+  void make_blocks_at_receivers() {
+    if (!runs_.in_memory()) return;
+    for (std::size_t stream = 0; stream < out_.streams.size(); ++stream) {
+      const auto& [to, number, parts] = out_.streams[stream];
+      const std::size_t runs = runs_.count();
+      if (const auto ring = memory_.ring_at(static_cast<std::size_t>(to), number / runs, number % runs))
+        kept_blocks_->make_at_receiver(stream, *ring);
+    }
+  }
+
   /// Adds what a run has for a range to an outgoing stream.
   void add_portion(std::size_t stream, std::uint64_t range) {
     const std::size_t run = out_.streams[stream].number % runs_.count();
@@ -192,7 +203,8 @@ class Exchange {
     started_ = true;
     // Blocks leave only when all ranks have posted their first receives: a send to a rank that failed before would
     // never complete.
-    ranks_.barrier();
+    memory_.map_neighbours(ranks_.all_gather(memory_.shared_name()));
+    make_blocks_at_receivers();
     if (!is_inline()) sender_ = io::start_thread("sends blocks", [this] { send_blocks(); });
   }
 

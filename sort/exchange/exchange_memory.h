@@ -9,12 +9,17 @@
 #include <vector>
 
 #include "io/calls/buffer.h"
+#include "io/shared_buffer.h"
 #include "sort/exchange/plan_exchange.h"
+#include "sort/exchange/run_portions.h"
 #include "sort/model/rank_context.h"
 #include "sort/runs/form_runs.h"
 
 namespace hetsort::sort {
 
+/// If all runs of this rank are in memory and streams are large, the blocks that arrive have memory that other ranks of
+/// its host can map. These make their blocks there, and send only the trailers. Ranks that spilled send and receive
+/// whole blocks.
 class ExchangeMemory {
  public:
   struct Thread {
@@ -34,10 +39,22 @@ class ExchangeMemory {
   std::span<std::byte> out() const { return out_; }
   const Thread& of_thread(std::size_t thread) const { return threads_[thread]; }
 
+  /// The name of the memory for blocks that arrive; names nothing if it is not shared.
+  io::SharedBuffer::Name shared_name() const { return shared_in_ ? shared_in_->name() : io::SharedBuffer::Name{}; }
+  /// Maps the memory that other ranks of this host share, as far as this is possible. `names`: of all ranks.
+  void map_neighbours(const std::vector<io::SharedBuffer::Name>& names);
+  /// The buffers in which thread `thread` of another rank receives this rank's run number `run`; none if that rank's
+  /// memory is not mapped.
+  std::optional<BlockRing> ring_at(std::size_t rank, std::size_t thread, std::size_t run) const;
+
  private:
+  const ExchangePlan& plan_;
+  const comm::Communicator& ranks_;
   std::size_t out_bytes_;
   std::size_t in_bytes_;  // bytes for each thread
   std::optional<io::Buffer> own_memory_;
+  std::optional<io::SharedBuffer> shared_in_;
+  std::vector<std::optional<io::SharedBuffer>> neighbours_;  // by rank, if any is mapped
   std::span<std::byte> out_;
   std::vector<Thread> threads_;
 };

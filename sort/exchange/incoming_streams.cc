@@ -63,9 +63,13 @@ void IncomingStreams::give_back(std::size_t number) {
   stream.in_use = false;
   if (stream.posted == stream.blocks) return;
   post(number);
+  // Each message wakes threads at both ends. The source goes on with the other credits meanwhile.
+  ++stream.owed;
+  if (stream.owed < credits_of_message(wire_.credits) && stream.posted < stream.blocks) return;
   {
     const std::lock_guard lock(arrivals_.mutex());
-    sources_[stream.info.from].owed.push_back(stream.info.number);
+    std::vector<std::uint32_t>& owed = sources_[stream.info.from].owed;
+    owed.insert(owed.end(), std::exchange(stream.owed, 0), stream.info.number);
   }
   send_owed(stream.info.from);
 }
@@ -177,9 +181,10 @@ std::span<const std::byte> IncomingStreams::next(std::size_t number) {
     await(stream);
     const std::size_t bytes = stream.message_bytes[stream.taken % wire_.credits];
     const std::span<const std::byte> records =
-        open_block({memory_of(number, stream.taken), bytes},
+        open_block({memory_of(number, stream.taken), wire_.block_bytes + 2 * kTrailerBytes}, bytes,
                    {.source = static_cast<std::uint32_t>(info.from), .stream = info.number, .number = stream.taken},
                    ranks_.host(info.from));
+    if (is_trailer_alone(bytes)) ranks_.count_shared(0, records.size());
     stream.in_use = true;
     stream.records += records.size() / wire_.record_bytes;
     return records;

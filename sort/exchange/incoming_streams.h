@@ -80,6 +80,7 @@ class IncomingStreams : public RecordStreams {
     std::size_t part = 0;                                  // number of the part that is being merged
     std::uint64_t part_end = 0;                            // blocks up to the end of this part
     std::uint64_t posted = 0;                              // number of blocks for which a receive was posted
+    std::uint64_t owed = 0;                                // credits that wait for others of the stream
     std::uint64_t taken = 0;                               // number of blocks that the merge has finished
     std::uint64_t records = 0;                             // records of this part so far
     std::array<std::size_t, kMaxCredits> message_bytes{};  // size of the message in each buffer; 0 = not arrived

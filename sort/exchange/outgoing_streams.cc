@@ -121,8 +121,13 @@ bool OutgoingStreams::send_one() {
   const Stream& stream = streams_[at];
   const std::span<std::byte> records = source_.next(at);
   seal_block(records, {.source = static_cast<std::uint32_t>(ranks_.rank()), .stream = stream.number, .number = block});
-  ranks_.send(stream.to, wire_.first_tag + static_cast<int>(stream.number),
-              {records.data(), records.size() + kTrailerBytes}, [this, at, block] { sent(at, block); });
+  std::span<const std::byte> message{records.data(), records.size() + kTrailerBytes};
+  if (source_.is_at_receiver(at)) {
+    message = message.last(kTrailerBytes);
+    ranks_.count_shared(records.size(), 0);
+  }
+  ranks_.send(stream.to, wire_.first_tag + static_cast<int>(stream.number), message,
+              [this, at, block] { sent(at, block); });
   return true;
 }
 

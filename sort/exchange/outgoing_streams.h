@@ -40,6 +40,11 @@ inline constexpr std::uint64_t kMaxCredits = 16;
 /// behind them, and if both hosts send, each one's credits would wait for the other's blocks.
 inline constexpr std::uint64_t most_in_flight(std::uint64_t credits) { return std::max<std::uint64_t>(2, credits / 4); }
 
+/// The credits of a stream that its receiver collects for one message, if more blocks will follow.
+inline constexpr std::uint64_t credits_of_message(std::uint64_t credits) {
+  return std::max<std::uint64_t>(1, credits / 4);
+}
+
 // Numbers in a message of credits that are no streams, if the receivers decide which ranges they merge.
 /// Plus a thread of the receiver: it begins the range whose number follows; the blocks of this range come next in all
 /// its streams.
@@ -70,6 +75,9 @@ class BlockSource {
   /// The stream's next block of whole records, with kTrailerBytes writable behind them. It stays valid until next() was
   /// called depth() times more for this stream. Throws: io::Error.
   virtual std::span<std::byte> next(std::size_t stream) = 0;
+  /// Whether the blocks of a stream are made where their receiver merges them, behind room for a trailer: then only the
+  /// trailer is sent.
+  virtual bool is_at_receiver(std::size_t /*stream*/) const { return false; }
 };
 
 struct OutgoingStream {

@@ -178,6 +178,12 @@ void divide_blocks(const RecordLayout& layout, ExchangePlan& plan) {
   plan.credits = std::clamp(room / exchange_memory_bytes(1, 0, plan.block_bytes, 1), kInitialCredits, kMaxCredits);
 }
 
+/// Whether the mean stream is worth mapping memory of another rank, which costs as much as copying some pages.
+bool is_worth_sharing(const RankContext& context, const ExchangePlan& plan) {
+  constexpr std::uint64_t kMinSharedBytes = std::uint64_t{128} << 10;
+  return mean_stream_bytes(context.layout, plan) >= context.options->hooks.min_stream_bytes.value_or(kMinSharedBytes);
+}
+
 /// Gives each thread several ranges if ranges may be dealt and portions have many blocks: a cut costs a few more
 /// records of each run to compare, and a block that is read twice if its run spilled.
 void cut_finer(const Redeal& redeal, const RecordLayout& layout, ExchangePlan& plan) {
@@ -379,6 +385,7 @@ ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, Exchang
   ExchangePlan plan{.me = context.rank(), .shares = shares.records, .block_bytes = context.plan.spill_block_bytes};
   agree_on_runs(runs, context, request, plan);
   divide_blocks(context.layout, plan);
+  plan.shares_memory = is_worth_sharing(context, plan);
   if (request.redeal) cut_finer(*request.redeal, context.layout, plan);
   const std::unique_ptr<SortedRuns> view = view_of_all(runs, context);
   const RankedRuns ranked{*view, plan.of_rank[plan.me].places, context.layout.common_key_bytes()};

@@ -65,6 +65,7 @@ struct ExchangePlan {
   std::uint64_t block_bytes = 0;            ///< bytes of records in the largest block of any rank
   std::uint64_t credits = kInitialCredits;  ///< blocks for which each stream has memory at its receiver
   bool is_sparse = false;                   ///< most streams have one block, which does not fill its memory
+  bool shares_memory = false;               ///< streams between ranks of one host are worth memory that both map
 
   /// The number of the first range of `rank` among all ranges.
   std::size_t first_range(std::size_t rank) const;

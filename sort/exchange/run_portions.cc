@@ -31,15 +31,16 @@ StreamSize MemoryBlocks::size_of(const MemoryPortion& portion, std::uint64_t blo
 }
 
 MemoryBlocks::MemoryBlocks(const std::vector<MemoryPortions>& streams, const Shape& shape, std::span<std::byte> memory)
-    : shape_(shape), memory_(memory), scratch_(BucketIndex::kScratchElements) {
-  for (const MemoryPortions& portions : streams) cursors_.push_back({portions});
+    : shape_(shape), scratch_(BucketIndex::kScratchElements) {
+  // The first blocks of all streams lie side by side: streams that have few leave the pages behind them untouched.
+  const std::size_t room = block_room(shape_.block_records * shape_.record_bytes);
+  for (const MemoryPortions& portions : streams)
+    cursors_.push_back({portions, {memory.data() + cursors_.size() * room, streams.size() * room}});
 }
 
 std::span<std::byte> MemoryBlocks::next(std::size_t stream) {
   Cursor& cursor = cursors_[stream];
-  // The first blocks of all streams lie side by side: streams that have few leave the pages behind them untouched.
-  const std::size_t buffer = cursor.blocks++ % shape_.depth * cursors_.size() + stream;
-  std::byte* const block = memory_.data() + buffer * block_room(shape_.block_records * shape_.record_bytes);
+  std::byte* const block = cursor.ring.first + cursor.blocks++ % shape_.depth * cursor.ring.stride;
   while (cursor.portions[cursor.at].first == cursor.portions[cursor.at].last) {
     ++cursor.at;
     cursor.in_run.reset();

@@ -28,6 +28,12 @@ struct MemoryPortion {
 /// The contents of a stream: portions of one run, one after the other.
 using MemoryPortions = std::vector<MemoryPortion>;
 
+/// Buffers of a stream's blocks, which are used in turn.
+struct BlockRing {
+  std::byte* first = nullptr;
+  std::size_t stride = 0;  ///< bytes from one buffer to the next
+};
+
 /// Blocks of portions in memory. A block has records of one portion only.
 class MemoryBlocks : public BlockSource {
  public:
@@ -43,12 +49,20 @@ class MemoryBlocks : public BlockSource {
 
   std::size_t depth() const override { return shape_.depth; }
   std::span<std::byte> next(std::size_t stream) override;
+  bool is_at_receiver(std::size_t stream) const override { return cursors_[stream].is_at_receiver; }
   /// Adds a portion at the end of a stream.
   void append(std::size_t stream, const MemoryPortion& portion) { cursors_[stream].portions.push_back(portion); }
+  /// Makes all blocks of a stream in the buffers of its receiver. Requires: next() was not called for it.
+  void make_at_receiver(std::size_t stream, const BlockRing& ring) {
+    cursors_[stream].ring = ring;
+    cursors_[stream].is_at_receiver = true;
+  }
 
  private:
   struct Cursor {
-    MemoryPortions portions;            // portions of the stream; the current one has what is left of it
+    MemoryPortions portions;  // portions of the stream; the current one has what is left of it
+    BlockRing ring;
+    bool is_at_receiver = false;
     std::size_t at = 0;                 // number of the current portion
     std::uint64_t blocks = 0;           // blocks returned so far
     std::optional<RunCursor> in_run{};  // position in the current portion, once it was begun
@@ -56,7 +70,6 @@ class MemoryBlocks : public BlockSource {
 
   std::vector<Cursor> cursors_;
   Shape shape_;
-  std::span<std::byte> memory_;
   std::vector<Element> scratch_;
 };
 

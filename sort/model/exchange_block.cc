@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "io/checksum/checksum.h"
@@ -17,8 +18,8 @@ void seal_block(std::span<std::byte> records, BlockTrailer trailer) {
   std::memcpy(records.data() + records.size(), &trailer, kTrailerBytes);
 }
 
-std::span<const std::byte> open_block(std::span<const std::byte> message, const BlockTrailer& expected,
-                                      const std::string& host) {
+std::span<const std::byte> open_block(std::span<const std::byte> buffer, std::size_t message_bytes,
+                                      const BlockTrailer& expected, const std::string& host) {
   const auto refuse = [&](const std::string& reason) {
     throw io::Error(
         "receive",
@@ -26,9 +27,13 @@ std::span<const std::byte> open_block(std::span<const std::byte> message, const 
         reason + ": network or memory changed it");
   };
   BlockTrailer trailer;
-  if (message.size() < kTrailerBytes) refuse(fmt::format("corrupt block: only {} bytes", message.size()));
-  const std::span<const std::byte> records = message.first(message.size() - kTrailerBytes);
-  std::memcpy(&trailer, records.data() + records.size(), kTrailerBytes);
+  if (message_bytes < kTrailerBytes) refuse(fmt::format("corrupt block: only {} bytes", message_bytes));
+  std::memcpy(&trailer, buffer.data() + message_bytes - kTrailerBytes, kTrailerBytes);
+  std::span<const std::byte> records = buffer.first(message_bytes - kTrailerBytes);
+  if (is_trailer_alone(message_bytes)) {
+    records = buffer.subspan(kTrailerBytes);
+    records = records.first(std::min<std::size_t>(records.size(), trailer.bytes));
+  }
   if (trailer.source != expected.source || trailer.stream != expected.stream || trailer.number != expected.number ||
       trailer.bytes != records.size() || trailer.reserved != 0)
     refuse(fmt::format("corrupt block: it says block {} of stream {} from rank {}, {} bytes", trailer.number,

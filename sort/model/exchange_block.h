@@ -26,15 +26,19 @@ inline constexpr std::size_t kTrailerBytes = sizeof(BlockTrailer);
 static_assert(kTrailerBytes == 32);
 static_assert(kMaxBlockBytes + kTrailerBytes + 1024 <= comm::kEagerBytes, "a block and the transport's own header");
 
-/// Bytes of the buffer of a block: records and trailer, in whole pages.
-inline std::size_t block_room(std::size_t block_bytes) { return round_up(block_bytes + kTrailerBytes, kPageBytes); }
+/// Bytes of the buffer of a block, in whole pages: the trailer that is a message, records, and the trailer behind them.
+inline std::size_t block_room(std::size_t block_bytes) { return round_up(block_bytes + 2 * kTrailerBytes, kPageBytes); }
 
 /// Writes the trailer with sizes and checksum behind the `records`. Requires: kTrailerBytes are writable there.
 void seal_block(std::span<std::byte> records, BlockTrailer trailer);
 
-/// Checks a `message` of records and trailer against `expected`, whose bytes and checksum are not used. Returns the
+/// Whether a message of so many bytes is the trailer alone. Its records are in the receiver's buffer already, behind
+/// the room of the message: the sender has made them there, in memory that both share.
+inline bool is_trailer_alone(std::size_t message_bytes) { return message_bytes == kTrailerBytes; }
+
+/// Checks the message at the begin of `buffer` against `expected`, whose bytes and checksum are not used. Returns the
 /// records. Throws: io::Error naming `host` if something differs: memory or network changed it.
-std::span<const std::byte> open_block(std::span<const std::byte> message, const BlockTrailer& expected,
-                                      const std::string& host);
+std::span<const std::byte> open_block(std::span<const std::byte> buffer, std::size_t message_bytes,
+                                      const BlockTrailer& expected, const std::string& host);
 
 }  // namespace hetsort::sort

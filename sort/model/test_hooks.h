@@ -28,8 +28,8 @@ struct TestHooks {
   bool uses_order_of_input = true;
   /// Maximum bytes of a spilled or exchanged block; any size works. 0 = what memory and devices ask for.
   std::uint64_t block_bytes = 0;
-  /// Replaces the least bytes of the mean stream if several threads of a rank merge; 0 = all threads merge. Has the
-  /// same value on all ranks.
+  /// Replaces the least bytes of the mean stream if several threads of a rank merge, or if ranks of one host share
+  /// memory; 0 = both always. Has the same value on all ranks.
   std::optional<std::uint64_t> min_stream_bytes{};
   /// Replaces the work that was measured on this rank, so that output shares by measured rates repeat.
   std::function<Work(const Work& measured)> judge_work{};

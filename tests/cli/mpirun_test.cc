@@ -408,11 +408,26 @@ TEST_F(Mpirun, the_report_has_all_ranks) {
   for (std::size_t number = 0; number < 4; ++number) {
     const Json& rank = report["ranks"][number];
     EXPECT_EQ(rank["rank"], number);
-    for (const char* const field :
-         {"host", "threads", "planned_input_records", "planned_output_records", "input_records", "output_records",
-          "runs", "in_memory", "bytes_read", "bytes_written", "bytes_spilled", "bytes_sent", "bytes_received",
-          "memory_limit_bytes", "peak_rss_bytes", "communication_cpu_seconds", "process_seconds", "host_joules",
-          "phases"})
+    for (const char* const field : {"host",
+                                    "threads",
+                                    "planned_input_records",
+                                    "planned_output_records",
+                                    "input_records",
+                                    "output_records",
+                                    "runs",
+                                    "in_memory",
+                                    "bytes_read",
+                                    "bytes_written",
+                                    "bytes_spilled",
+                                    "bytes_sent",
+                                    "bytes_received",
+                                    "bytes_shared",
+                                    "memory_limit_bytes",
+                                    "peak_rss_bytes",
+                                    "communication_cpu_seconds",
+                                    "process_seconds",
+                                    "host_joules",
+                                    "phases"})
       EXPECT_TRUE(rank.contains(field)) << field;
     EXPECT_EQ(rank["planned_output_records"], rank["output_records"]);
     EXPECT_EQ(rank["planned_input_records"], rank["input_records"]);

@@ -173,6 +173,7 @@ std::uint64_t sort_and_judge(const Scenario& scenario, const Look& look = {}) {
   in_process.communicator.mode = scenario.mode;
   in_process.longest_delay_microseconds = scenario.longest_delay_microseconds;
   in_process.rendezvous = scenario.rendezvous;
+  in_process.ranks_per_host = scenario.ranks_per_host;
   std::uint64_t sent = 0;
   const auto body = [&](comm::Communicator& ranks) {
     SCOPED_TRACE(describe(scenario) + ", rank " + std::to_string(ranks.rank()));

@@ -90,6 +90,7 @@ inline machinery::InProcessOptions job_messages(const JobCase& job) {
   machinery::InProcessOptions in_process;
   in_process.communicator.mode = job.mode;
   in_process.longest_delay_microseconds = 50;
+  in_process.ranks_per_host = static_cast<int>(1 + job.input.seed % 3);
   return in_process;
 }
 

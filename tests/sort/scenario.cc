@@ -52,6 +52,7 @@ class Draw : public Dice {
     if (number() % 3 == 0) layout = draw_typed_layout(*this, layout.record_bytes);
     if (drawn.destination == Destination::kOwnFiles) drawn.volumes = one_of<std::size_t>({1, 1, 2, 3, 5});
     drawn.unique = drawn.destination != Destination::kOwnFiles && number() % 3 == 0;
+    drawn.ranks_per_host = one_of({1, 2, 8});
     return drawn;
   }
 
@@ -91,8 +92,8 @@ std::string describe(const Scenario& scenario) {
   const RecordLayout& layout = scenario.input.layout;
   text << name_of(scenario.input.distribution) << ", " << scenario.input.records << " records of "
        << layout.record_bytes << " bytes behind a header of " << scenario.header_bytes << ", key " << key_text(layout)
-       << ", " << scenario.ranks << " ranks, mode " << name_of(scenario.mode) << ", spread "
-       << static_cast<int>(scenario.spread) << ", plan " << static_cast<int>(scenario.plan) << ", "
+       << ", " << scenario.ranks << " ranks, " << scenario.ranks_per_host << " a host, mode " << name_of(scenario.mode)
+       << ", spread " << static_cast<int>(scenario.spread) << ", plan " << static_cast<int>(scenario.plan) << ", "
        << "tight memory on ranks";
   for (int rank = 0; rank < scenario.ranks; ++rank)
     if (!has_ample_memory(scenario, rank)) text << " " << rank;

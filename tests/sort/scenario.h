@@ -48,7 +48,8 @@ struct Scenario {
   Destination destination{};
   std::size_t header_bytes = 0;  ///< header of every input file
   std::size_t volumes = 1;       ///< files of each rank's output; more than one only with files of its own
-  bool unique = false;           ///< only the first of equal records is written
+  int ranks_per_host = 1;
+  bool unique = false;  ///< only the first of equal records is written
 };
 
 /// Whether all ranks have one input, and one output.

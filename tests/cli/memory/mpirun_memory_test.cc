@@ -14,10 +14,12 @@ using Json = nlohmann::json;
 class MpirunMemory : public ::testing::Test {
  protected:
   Outcome run(const std::string& line) { return shell_.run(line); }
+  /// What the report says of the ranks.
+  Json ranks() const { return Json::parse(shell_.file("run.json"))["ranks"]; }
   /// The most MiB that a rank had beyond its -S.
   double beyond_memory() const {
     double most = 0;
-    for (const Json& rank : Json::parse(shell_.file("run.json"))["ranks"])
+    for (const Json& rank : ranks())
       most = std::max(most, rank["peak_rss_bytes"].get<double>() - rank["memory_limit_bytes"].get<double>());
     return most / (1 << 20);
   }
@@ -92,6 +94,22 @@ TEST_F(MpirunMemory, more_than_the_machine_has_is_lowered_on_each_rank) {
       run("$M -n 2 $H sort --lines --progress none -S 100T 'd/in.{rank}' -o 'd/out.{rank}' && cat d/out.?");
   EXPECT_EQ(outcome.out, "a\nb\nb\nc\n") << outcome;
   EXPECT_NE(outcome.err.find("note: -S "), std::string::npos) << outcome;
+}
+
+TEST_F(MpirunMemory, blocks_for_ranks_of_the_host_are_no_messages_while_all_runs_are_in_memory) {
+  ASSERT_EQ(run("$M -n 3 $H gen 90000 'd/in.{rank}' && $H sort d/in.? -o d/whole").exit_code, 0);
+  const auto shared_bytes = [&](const std::string& command) {
+    const Outcome outcome = run(command + " 'd/in.{rank}' -o d/out --report run.json && cmp d/out d/whole");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome;
+    std::uint64_t bytes = 0;
+    for (const Json& rank : ranks()) bytes += rank["bytes_shared"].get<std::uint64_t>();
+    return bytes;
+  };
+  constexpr std::uint64_t kMost = 5'500'000;  // of the 6 MB that change ranks
+  EXPECT_GT(shared_bytes("$M -n 3 $H sort"), kMost);
+  EXPECT_GT(shared_bytes("$M -n 3 $H sort --exchange inline -j 2"), kMost);
+  EXPECT_EQ(shared_bytes("$M -n 3 $H sort -S 3M -T t"), 0U);
+  EXPECT_EQ(shared_bytes("$M -n 3 sh -c 'ulimit -v 30000000; exec $H \"$@\"' - sort"), 0U);
 }
 
 }  // namespace
