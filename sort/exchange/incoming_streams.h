@@ -54,6 +54,7 @@ class IncomingStreams : public RecordStreams {
                   const Wire& wire);
 
   std::size_t streams() const override { return streams_.size(); }
+  const IncomingStream& info(std::size_t stream) const { return streams_[stream].info; }
   /// Returns an empty span at the end of a stream's part. Throws: PeerFailed; io::Error for a corrupt block, or for a
   /// part that has not the announced number of records.
   std::span<const std::byte> next(std::size_t stream) override;
