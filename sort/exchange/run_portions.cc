@@ -31,7 +31,9 @@ StreamSize MemoryBlocks::size_of(const MemoryPortion& portion, std::uint64_t blo
 }
 
 MemoryBlocks::MemoryBlocks(const std::vector<MemoryPortions>& streams, const Shape& shape, std::span<std::byte> memory)
-    : shape_(shape), memory_(memory), scratch_(BucketIndex::kScratchElements) {
+    : shape_(shape),
+      memory_(memory),
+      scratch_(std::make_unique_for_overwrite<Element[]>(BucketIndex::kScratchElements)) {
   for (const MemoryPortions& portions : streams) cursors_.push_back({portions});
 }
 
@@ -46,7 +48,7 @@ std::span<std::byte> MemoryBlocks::next(std::size_t stream) {
   }
   MemoryPortion& left = cursor.portions[cursor.at];
   const std::uint64_t count = std::min(shape_.block_records, left.last - left.first);
-  copy_next(left, count, cursor.in_run, scratch_, block);
+  copy_next(left, count, cursor.in_run, {scratch_.get(), BucketIndex::kScratchElements}, block);
   return {block, count * shape_.record_bytes};
 }
 
