@@ -65,8 +65,7 @@ void Engine::on_tree_message(int from, const Bytes& message) {
 }
 
 bool Engine::awaits(int peer) const {
-  return awaited_rank_ == peer &&
-         tree_[static_cast<std::size_t>(peer)].arrived.at(static_cast<std::size_t>(awaited_kind_)).empty();
+  return awaited_rank_ == peer && tree_.at(peer).arrived.at(static_cast<std::size_t>(awaited_kind_)).empty();
 }
 
 /// Called when the peer's sign of life has arrived, and with it all that the peer sent before. If the peer has also

@@ -19,7 +19,8 @@ namespace {
 
 /// Name of the threads that send and receive, as tools show it.
 constexpr const char* kThreadName = "hetsort-comm";
-/// Pause between polls with no message under way. A failure elsewhere is noticed with this delay.
+/// Pause between polls with no message under way. A failure elsewhere is noticed with this delay, unless a ring
+/// announces it.
 constexpr std::chrono::milliseconds kIdlePause{50};
 /// Minimum pause between polls while no thread of this rank waits for the messages under way.
 constexpr std::chrono::microseconds kMinPauseUnawaited{500};
@@ -41,6 +42,8 @@ constexpr int kRanksOfProcessor = 64;
 /// take most of the processor from those that have work.
 constexpr Backoff::Limits kRungInCrowd{std::chrono::microseconds(100), std::chrono::milliseconds(1)};
 constexpr Backoff::Limits kAnnouncedInCrowd{std::chrono::microseconds(20), std::chrono::milliseconds(1)};
+/// While the ranks start, the least that the limits of pauses grow to for each of them.
+constexpr Backoff::Limits kStartingInCrowd{std::chrono::microseconds(2), std::chrono::microseconds(200)};
 /// Number of errors after which the job is aborted.
 constexpr int kMaxErrors = 20;
 
@@ -200,6 +203,13 @@ Backoff::Limits Driver::rung_pauses(bool announced) const {
   return limits;
 }
 
+Backoff::Limits Driver::starting_pauses() const {
+  Backoff::Limits limits = kStarting;
+  limits.least = std::max(limits.least, place_.size * kStartingInCrowd.least);
+  limits.most = std::max(limits.most, place_.size * kStartingInCrowd.most);
+  return limits;
+}
+
 /// How long the driving thread may sleep. One that only sends may sleep longer: what it posts leaves at once, and any
 /// thread that polls advances a long message.
 Clock::duration Driver::pause(Backoff& backoff, bool inward, bool announced) const {
@@ -207,10 +217,11 @@ Clock::duration Driver::pause(Backoff& backoff, bool inward, bool announced) con
   const bool is_awaited = waiting_ > 0 && inward;
   if (inward && all_ring_ && sends == 0 && (announced || is_awaited || in_.users() > 0))
     return backoff.next(rung_pauses(announced));
-  if (is_awaited) return backoff.next(knows_bells_ ? kUnrung : kStarting);
+  if (is_awaited) return backoff.next(knows_bells_ ? kUnrung : starting_pauses());
   if (sends + in_.users() > 0) return std::max<Clock::duration>(backoff.next(kUnrung), kMinPauseUnawaited);
   backoff.reset();
-  return in_.own() > 0 ? std::min<Clock::duration>(kIdlePause, heartbeat_ / 2) : std::chrono::seconds(1);
+  const Clock::duration idle = all_ring_ ? std::max<Clock::duration>(kIdlePause, rung_pauses(false).most) : kIdlePause;
+  return in_.own() > 0 ? std::min(idle, heartbeat_ / 2) : std::chrono::seconds(1);
 }
 
 bool Driver::round(bool outward, bool inward) {

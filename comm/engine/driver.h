@@ -102,6 +102,7 @@ class Driver {
   void failed_round(const std::string& error);
   void die();
   Backoff::Limits rung_pauses(bool announced) const;
+  Backoff::Limits starting_pauses() const;
   Clock::duration pause(Backoff& backoff, bool inward, bool announced) const;
   bool can_ring(const BellAddress& bell) const { return bell.place != 0 && bell.place == bell_.place; }
   void ring(const MessageQueue& queue);

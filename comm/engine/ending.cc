@@ -29,6 +29,8 @@ namespace {
 /// How long ranks wait for each other after a failure.
 constexpr double kPatienceSeconds = 5;
 constexpr std::chrono::milliseconds kLook{20};
+/// How often ranks look that know of no failure. Whatever they wait for wakes them.
+constexpr std::chrono::milliseconds kCalmLook{500};
 /// The phase in which an output may have got its name.
 constexpr std::string_view kPublishing = "publish";
 
@@ -62,14 +64,16 @@ void Engine::fail(const std::string& message, const FailurePlace& place) {
 
 void Engine::await_all(const std::function<bool()>& ready) {
   bool there = false;
+  bool failed = false;  // whether the last look has seen a failure
   const auto look = [&] {
     there = ready();
-    return there || driver_.dead();
+    return there || driver_.dead() || (!failed && failure_.any());
   };
   const double patience = std::min(kPatienceSeconds, options_.stall_timeout_seconds) + turn_seconds(rank());
   for (;;) {
-    if (driver_.wait(look, Clock::now() + kLook)) break;
-    if (!failure_.any()) continue;
+    if (driver_.wait(look, Clock::now() + (failed ? kLook : kCalmLook)) && (there || driver_.dead())) break;
+    failed = failure_.any();
+    if (!failed) continue;
     if (!ending_began_) ending_began_ = Clock::now();
     if (is_cut_off_ || std::chrono::duration<double>(Clock::now() - *ending_began_).count() > patience) give_up();
   }

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -130,7 +131,7 @@ class Engine {
   std::string name_of(int rank) const;
   std::string failure_text(const FailureRecord& record) const;
   std::int64_t job_nanoseconds() const;
-  TreePeer& tree_peer(int rank) { return tree_[static_cast<std::size_t>(rank)]; }
+  TreePeer& tree_peer(int rank) { return tree_.at(rank); }
 
   // ending.cc
   /// Notes a failure of this rank. Thread safety: any thread, also the one that drives.
@@ -153,7 +154,7 @@ class Engine {
   int next_tag_ = kFirstUserTag;
   std::vector<HelloBytes> hellos_;  // the buffers of the first messages
 
-  std::vector<TreePeer> tree_;  // indexed by rank
+  std::map<int, TreePeer> tree_;  // keyed by rank; the keys are constant once the channels are open
   // Guarded by driver_.mutex(): the rank whose tree message this one waits for, or -1, and its kind.
   int awaited_rank_ = -1;
   TreeMessage awaited_kind_ = TreeMessage::kCollective;

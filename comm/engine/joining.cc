@@ -4,6 +4,8 @@
 // How ranks begin together: hellos and a verdict (hello.h), then the channels, the clocks and all host names.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <stdexcept>
 #include <utility>
 
@@ -96,11 +98,13 @@ std::string Engine::exchange_hello() {
 /// Waits until missing_rank() is negative. Aborts the job after --stall-timeout and the start allowance, naming the
 /// rank that is missing. Counts steps, so that time in which this process was stopped does not count.
 void Engine::await_first_messages(double patience_seconds, const std::function<int()>& missing_rank) {
-  constexpr std::chrono::milliseconds kPollStep{20};
   const double limit = options_.stall_timeout_seconds + options_.start_allowance_seconds + patience_seconds;
-  for (double waited = 0; waited < limit; waited += std::chrono::duration<double>(kPollStep).count()) {
+  // Whatever a rank waits for wakes it.
+  const double step = std::clamp(limit / 100, 0.02, 0.5);
+  for (double waited = 0; waited < limit; waited += step) {
     const auto done = [&] { return missing_rank() < 0 || driver_.dead() || failure_.any(); };
-    if (!driver_.wait(done, Clock::now() + kPollStep)) continue;
+    const std::chrono::duration<double> pause(step);
+    if (!driver_.wait(done, Clock::now() + std::chrono::duration_cast<Clock::duration>(pause))) continue;
     if (missing_rank() < 0) return;
     if (!driver_.dead()) abort_with(failure_text(failure_.first()));
     check();
@@ -110,7 +114,7 @@ void Engine::await_first_messages(double patience_seconds, const std::function<i
 }
 
 void Engine::open() {
-  tree_.resize(static_cast<std::size_t>(size()));
+  for (const int peer : tree_peers()) tree_[peer];
   std::vector<int> others;
   for (int other = 1; rank() == 0 && other < size(); ++other) others.push_back(other);
   if (rank() != 0) others.push_back(0);

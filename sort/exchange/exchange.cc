@@ -55,8 +55,8 @@ class Exchange {
     ranks_.on_failure([this] { wake(); });
     out_ = list_outgoing(runs_, plan_, context_);
     if (plan_.is_dealt) sizes_of_ranges_ = sizes_of_ranges(runs_, plan_, context_);
-    sizes_ = tables_->swap(sizes_to_ranks(out_.streams, plan_, sizes_of_ranges_), sizes_from_ranks(plan_),
-                           progress_of(ranks_));
+    sizes_ = tables_->swap(plan_.is_dealt ? tables_of_ranges(plan_, sizes_of_ranges_) : std::move(out_.sizes_to),
+                           sizes_in_tables(plan_), progress_of(ranks_));
     range_first_ = firsts_of_ranges(plan_, sizes_);
     start(list_incoming(plan_, sizes_));
     run_workers(threads(), [&](std::size_t thread, const StopFlag& stop) {
@@ -186,8 +186,8 @@ class Exchange {
       out_wire.dealt = {runs_.count(), sizes_of_ranges_,
                         [this](std::size_t stream, std::uint64_t range) { add_portion(stream, range); }};
     outgoing_.emplace(ranks_, *source_, out_.streams, out_wire);
-    IncomingStreams::Wire wire{first_tag_, credit_tag(), plan_.block_bytes, context_.layout.record_bytes,
-                               progress(), plan_.credits};
+    IncomingStreams::Wire wire{first_tag_, credit_tag(),  plan_.block_bytes,    context_.layout.record_bytes,
+                               progress(), plan_.credits, plan_.streams_in(me_)};
     ranges_.resize(threads());
     for (std::size_t thread = 0; thread < threads(); ++thread) {
       if (plan_.is_dealt) wire.has_room = [this, thread] { ranges_[thread]->prepare_next(); };
@@ -384,23 +384,21 @@ class Exchange {
       std::size_t stream = 0;
     };
     std::vector<Placed> order;
-    std::size_t incoming = 0;
-    std::size_t copy = runs_.kept.size();
-    for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
-      const std::vector<std::uint64_t>& places = plan_.of_rank[rank].places;
-      const bool is_copied = std::ranges::binary_search(copied, rank);
-      for (std::size_t run = 0; run < places.size(); ++run) {
-        incoming += rank == me_ ? 0 : 1;
-        if (is_copied)
-          order.push_back({places[run], own.kept.get(), copy++});
-        else if (rank != me_)
-          order.push_back({places[run], incoming_[thread].get(), incoming - 1});
-        else if (run < runs_.kept.size())
-          order.push_back({places[run], own.kept.get(), run});
-        else
-          order.push_back({places[run], own.spilled.get(), run - runs_.kept.size()});
-      }
+    const auto place_of = [this](std::size_t rank, std::size_t run) { return plan_.of_rank[rank].places[run]; };
+    IncomingStreams& incoming = *incoming_[thread];
+    for (std::size_t stream = 0; stream < incoming.streams(); ++stream) {
+      const auto from = static_cast<std::size_t>(incoming.info(stream).from);
+      if (std::ranges::binary_search(copied, from)) continue;
+      order.push_back({place_of(from, incoming.info(stream).number % plan_.of_rank[from].runs), &incoming, stream});
     }
+    for (std::size_t run = 0; run < runs_.count(); ++run) {
+      const bool is_kept = run < runs_.kept.size();
+      order.push_back({place_of(me_, run), is_kept ? static_cast<RecordStreams*>(own.kept.get()) : own.spilled.get(),
+                       is_kept ? run : run - runs_.kept.size()});
+    }
+    std::size_t copy = runs_.kept.size();
+    for (const std::size_t rank : copied)
+      for (const std::uint64_t place : plan_.of_rank[rank].places) order.push_back({place, own.kept.get(), copy++});
     std::ranges::sort(order, {}, &Placed::place);
     for (const Placed& each : order) joined.add(*each.source, each.stream);
   }

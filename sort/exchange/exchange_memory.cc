@@ -59,12 +59,12 @@ void ExchangeMemory::map_neighbours(const std::vector<io::SharedBuffer::Name>& n
 
 std::optional<BlockRing> ExchangeMemory::ring_at(std::size_t rank, std::size_t thread, std::size_t run) const {
   if (neighbours_.empty() || !neighbours_[rank]) return std::nullopt;
-  std::size_t stream = run;  // its number among the streams of the thread: rank by rank, run by run
+  std::size_t place = run;  // that of the stream: rank by rank, run by run
   for (std::size_t before = 0; before < plan_.me; ++before)
-    if (before != rank) stream += plan_.of_rank[before].runs;
+    if (before != rank) place += plan_.of_rank[before].runs;
   const std::size_t room = block_room(plan_.block_bytes);
   std::byte* const of_thread = neighbours_[rank]->data() + thread * in_bytes_of(plan_, rank);
-  return BlockRing{of_thread + stream * room + kTrailerBytes, plan_.streams_in(rank) * room};
+  return BlockRing{of_thread + place * room + kTrailerBytes, plan_.streams_in(rank) * room};
 }
 
 }  // namespace hetsort::sort

@@ -11,19 +11,29 @@ namespace hetsort::sort {
 
 namespace {
 
+bool is_empty(const std::vector<StreamSize>& parts) {
+  return std::ranges::all_of(parts, [](const StreamSize& part) { return part.records == 0; });
+}
+
 /// Lists outgoing streams with their portions.
 class PortionLister {
  public:
   PortionLister(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context)
-      : runs_(runs), plan_(plan), layout_(context.layout), first_ranges_(plan.first_ranges()) {}
+      : runs_(runs), plan_(plan), layout_(context.layout), first_ranges_(plan.first_ranges()) {
+    listed_.sizes_to.resize(plan.is_dealt ? 0 : plan.of_rank.size());
+  }
 
   /// Adds the stream of `run` for `thread` of `rank`.
   void add(std::size_t rank, std::size_t thread, std::size_t run) {
-    OutgoingStream stream;
-    stream.to = static_cast<int>(rank);
-    stream.number = static_cast<std::uint32_t>(thread * plan_.of_rank[plan_.me].runs + run);
     const bool is_spilled = run >= runs_.kept.size();
-    stream.parts = is_spilled ? add_spilled(rank, thread, run) : add_in_memory(rank, thread, run);
+    const auto number = static_cast<std::uint32_t>(thread * plan_.of_rank[plan_.me].runs + run);
+    OutgoingStream stream{static_cast<int>(rank), number,
+                          is_spilled ? add_spilled(rank, thread, run) : add_in_memory(rank, thread, run)};
+    if (!plan_.is_dealt) {
+      std::vector<StreamSize>& table = listed_.sizes_to[rank];
+      table.insert(table.end(), stream.parts.begin(), stream.parts.end());
+      if (is_empty(stream.parts)) return is_spilled ? listed_.spilled.pop_back() : listed_.in_memory.pop_back();
+    }
     listed_.is_spilled.push_back(is_spilled);
     listed_.streams.push_back(std::move(stream));
   }
@@ -95,27 +105,17 @@ std::vector<std::vector<StreamSize>> sizes_of_ranges(const FormedRuns& runs, con
   return sizes;
 }
 
-std::vector<std::vector<StreamSize>> sizes_to_ranks(const std::vector<OutgoingStream>& out, const ExchangePlan& plan,
-                                                    const std::vector<std::vector<StreamSize>>& of_ranges) {
-  std::vector<std::vector<StreamSize>> sizes(plan.of_rank.size());
-  if (plan.is_dealt) {
-    for (std::vector<StreamSize>& to : sizes)
-      for (const std::vector<StreamSize>& range : of_ranges) to.insert(to.end(), range.begin(), range.end());
-    return sizes;
-  }
-  for (const OutgoingStream& stream : out) {
-    std::vector<StreamSize>& to = sizes[static_cast<std::size_t>(stream.to)];
-    to.insert(to.end(), stream.parts.begin(), stream.parts.end());
-  }
-  return sizes;
+SizeTables::Tables tables_of_ranges(const ExchangePlan& plan, const std::vector<std::vector<StreamSize>>& of_ranges) {
+  std::vector<StreamSize> table;
+  for (const std::vector<StreamSize>& range : of_ranges) table.insert(table.end(), range.begin(), range.end());
+  return SizeTables::Tables(plan.of_rank.size(), table);
 }
 
-std::vector<std::size_t> sizes_from_ranks(const ExchangePlan& plan) {
-  const RankRuns& mine = plan.of_rank[plan.me];
-  std::vector<std::size_t> sizes;
-  for (const RankRuns& rank : plan.of_rank)
-    sizes.push_back(rank.runs * (plan.is_dealt ? plan.ranges() : mine.threads * mine.parts));
-  return sizes;
+SizeTables::Count sizes_in_tables(const ExchangePlan& plan) {
+  return [&plan, ranges = plan.ranges()](std::size_t from, std::size_t to) {
+    const RankRuns& receiver = plan.of_rank[to];
+    return plan.of_rank[from].runs * (plan.is_dealt ? ranges : receiver.threads * receiver.parts);
+  };
 }
 
 std::vector<StreamSize> sizes_of_range(const ExchangePlan& plan, const std::vector<std::vector<StreamSize>>& sizes,
@@ -176,6 +176,7 @@ std::vector<std::vector<IncomingStream>> list_incoming(const ExchangePlan& plan,
   const std::size_t own_first = plan.first_range(plan.me);
   std::vector<std::vector<IncomingStream>> incoming(mine.threads);
   for (std::size_t thread = 0; thread < mine.threads; ++thread) {
+    std::size_t place = 0;
     for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
       if (rank == plan.me) continue;
       const std::size_t runs = plan.of_rank[rank].runs;
@@ -184,8 +185,9 @@ std::vector<std::vector<IncomingStream>> list_incoming(const ExchangePlan& plan,
       for (std::size_t run = 0; run < runs; ++run) {
         const auto number = static_cast<std::uint32_t>(thread * runs + run);
         const auto first = sizes[rank].begin() + static_cast<std::ptrdiff_t>(before + number * parts);
-        incoming[thread].push_back(
-            {static_cast<int>(rank), number, {first, first + static_cast<std::ptrdiff_t>(parts)}});
+        IncomingStream stream{
+            static_cast<int>(rank), number, {first, first + static_cast<std::ptrdiff_t>(parts)}, place++};
+        if (plan.is_dealt || !is_empty(stream.parts)) incoming[thread].push_back(std::move(stream));
       }
     }
   }

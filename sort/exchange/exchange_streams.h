@@ -4,7 +4,8 @@
 // Which streams phase exchange has between this rank and the others.
 //
 // A stream consists of the portions of one run for one thread of another rank, one for each part of that rank's share.
-// Streams between two ranks are numbered thread by thread, run by run.
+// Streams between two ranks are numbered thread by thread, run by run. A stream without records has a number, but is
+// not listed: with many ranks most are empty. If ranges are dealt all are listed, because each may get records later.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,7 @@
 #include "sort/exchange/outgoing_streams.h"
 #include "sort/exchange/plan_exchange.h"
 #include "sort/exchange/run_portions.h"
+#include "sort/exchange/size_tables.h"
 #include "sort/model/rank_context.h"
 #include "sort/runs/form_runs.h"
 
@@ -28,6 +30,9 @@ struct OutgoingPortions {
   std::vector<MemoryPortions> in_memory;  ///< streams of runs in memory, in the order of `streams`
   std::vector<SpilledPortions> spilled;   ///< the other streams, in the same order
   std::vector<bool> is_spilled;           ///< whether each stream is one of `spilled`
+  /// The table of sizes for each other rank: one for each part of each stream in the order of their numbers, also of
+  /// empty ones. None if ranges are dealt.
+  SizeTables::Tables sizes_to;
 };
 
 /// If ranges are dealt, the streams have the first range of each thread only.
@@ -37,12 +42,10 @@ OutgoingPortions list_outgoing(const FormedRuns& runs, const ExchangePlan& plan,
 std::vector<std::vector<StreamSize>> sizes_of_ranges(const FormedRuns& runs, const ExchangePlan& plan,
                                                      const RankContext& context);
 
-/// The table of sizes for each other rank: one for each part of each stream of `out`, stream by stream in the order of
-/// their numbers. If ranges are dealt, `of_ranges` for each rank.
-std::vector<std::vector<StreamSize>> sizes_to_ranks(const std::vector<OutgoingStream>& out, const ExchangePlan& plan,
-                                                    const std::vector<std::vector<StreamSize>>& of_ranges);
-/// The number of sizes in the table that each rank sends to this one.
-std::vector<std::size_t> sizes_from_ranks(const ExchangePlan& plan);
+/// The tables of sizes for all ranks if ranges are dealt: `of_ranges` for each rank.
+SizeTables::Tables tables_of_ranges(const ExchangePlan& plan, const std::vector<std::vector<StreamSize>>& of_ranges);
+/// The numbers of sizes in the tables of the ranks. Requires: the plan outlives it.
+SizeTables::Count sizes_in_tables(const ExchangePlan& plan);
 /// The sizes of what arrives for a range, in the order of a thread's streams, if ranges are dealt. `sizes`: as below.
 /// `copied`: the ranks of whose runs this rank has copies, in ascending order; nothing arrives from them.
 std::vector<StreamSize> sizes_of_range(const ExchangePlan& plan, const std::vector<std::vector<StreamSize>>& sizes,

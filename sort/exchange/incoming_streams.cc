@@ -15,8 +15,8 @@
 
 namespace hetsort::sort {
 
-std::size_t IncomingStreams::memory_needed(std::size_t streams, const Wire& wire) {
-  return streams * wire.credits * block_room(wire.block_bytes);
+std::size_t IncomingStreams::memory_needed(const Wire& wire) {
+  return wire.places * wire.credits * block_room(wire.block_bytes);
 }
 
 IncomingStreams::IncomingStreams(comm::Communicator& ranks, const std::vector<IncomingStream>& streams,
@@ -33,9 +33,9 @@ IncomingStreams::IncomingStreams(comm::Communicator& ranks, const std::vector<In
 }
 
 /// The first blocks of all streams lie side by side: streams that have few blocks leave the pages behind them
-/// untouched.
-std::byte* IncomingStreams::memory_of(std::size_t stream, std::uint64_t block) const {
-  return memory_.data() + (block % wire_.credits * streams_.size() + stream) * block_room(wire_.block_bytes);
+/// untouched. A sender that shares the memory computes the same places (ExchangeMemory::ring_at).
+std::byte* IncomingStreams::memory_of(const Stream& stream, std::uint64_t block) const {
+  return memory_.data() + (block % wire_.credits * wire_.places + stream.info.place) * block_room(wire_.block_bytes);
 }
 
 /// Posts the receive of the stream's next block, if it has one.
@@ -44,7 +44,7 @@ void IncomingStreams::post(std::size_t number) {
   if (stream.posted == stream.blocks) return;
   const std::uint64_t block = stream.posted++;
   ranks_.receive(stream.info.from, wire_.first_tag + static_cast<int>(stream.info.number),
-                 {memory_of(number, block), wire_.block_bytes + kTrailerBytes},
+                 {memory_of(stream, block), wire_.block_bytes + kTrailerBytes},
                  [this, number, block](std::size_t bytes) {
                    const std::lock_guard lock(arrivals_.mutex());
                    std::size_t& arrived = streams_[number].message_bytes[block % wire_.credits];
@@ -181,7 +181,7 @@ std::span<const std::byte> IncomingStreams::next(std::size_t number) {
     await(stream);
     const std::size_t bytes = stream.message_bytes[stream.taken % wire_.credits];
     const std::span<const std::byte> records =
-        open_block({memory_of(number, stream.taken), wire_.block_bytes + 2 * kTrailerBytes}, bytes,
+        open_block({memory_of(stream, stream.taken), wire_.block_bytes + 2 * kTrailerBytes}, bytes,
                    {.source = static_cast<std::uint32_t>(info.from), .stream = info.number, .number = stream.taken},
                    ranks_.host(info.from));
     if (is_trailer_alone(bytes)) ranks_.count_shared(0, records.size());

@@ -28,6 +28,7 @@ struct IncomingStream {
   int from = 0;
   std::uint32_t number = 0;  ///< number of the stream among those from that rank to this one
   std::vector<StreamSize> parts;
+  std::size_t place = 0;  ///< number of its buffers among those of all streams that the merging thread may have
 };
 
 /// The streams of one merging thread, and the posting of their receives. Thread safety: next() from one thread.
@@ -40,6 +41,7 @@ class IncomingStreams : public RecordStreams {
     std::size_t record_bytes = 0;
     Progress progress;
     std::uint64_t credits = kInitialCredits;  ///< credits of a new stream; at most kMaxCredits
+    std::size_t places = 1;                   ///< streams for which the memory has buffers
     /// Called by next() once a stream has receives posted for all blocks of its parts: it has room for more. Empty if
     /// all parts are known from the beginning.
     std::function<void()> has_room{};
@@ -48,12 +50,13 @@ class IncomingStreams : public RecordStreams {
     std::chrono::duration<double> long_wait = WaitPoint::kForever;
   };
 
-  static std::size_t memory_needed(std::size_t streams, const Wire& wire);
+  static std::size_t memory_needed(const Wire& wire);
   /// `memory`: memory_needed() bytes.
   IncomingStreams(comm::Communicator& ranks, const std::vector<IncomingStream>& streams, std::span<std::byte> memory,
                   const Wire& wire);
 
   std::size_t streams() const override { return streams_.size(); }
+  const IncomingStream& info(std::size_t stream) const { return streams_[stream].info; }
   /// Returns an empty span at the end of a stream's part. Throws: PeerFailed; io::Error for a corrupt block, or for a
   /// part that has not the announced number of records.
   std::span<const std::byte> next(std::size_t stream) override;
@@ -91,7 +94,7 @@ class IncomingStreams : public RecordStreams {
     std::vector<std::uint32_t> in_flight;  // credits that are being sent
   };
 
-  std::byte* memory_of(std::size_t stream, std::uint64_t block) const;
+  std::byte* memory_of(const Stream& stream, std::uint64_t block) const;
   void post(std::size_t stream);
   void await(const Stream& stream);
   bool has_room(const Stream& stream) const;

@@ -23,7 +23,7 @@ OutgoingStreams::OutgoingStreams(comm::Communicator& ranks, BlockSource& source,
   std::uint64_t blocks = 0;
   for (const OutgoingStream& stream : streams) {
     Destination& to = destinations_[static_cast<std::size_t>(stream.to)];
-    if (to.streams.size() <= stream.number) to.streams.resize(stream.number + 1);
+    if (to.streams.size() <= stream.number) to.streams.resize(stream.number + 1, kNoStream);
     to.streams[stream.number] = streams_.size();
     const std::uint64_t all = stream.blocks();
     const std::uint64_t credits = std::min(wire_.credits, all);
@@ -46,7 +46,8 @@ OutgoingStreams::OutgoingStreams(comm::Communicator& ranks, BlockSource& source,
     open_threads_ += to.open_threads;
     // A message has room for all credits of all streams, because all may be in flight, for all ranges and the ends of
     // all threads, and for the checksum.
-    to.received.resize(wire_.credits * to.streams.size() + 2 * ranges + to.open_threads + 1);
+    if (to.expected_credits > 0 || to.open_threads > 0)
+      to.received.resize(wire_.credits * to.streams.size() + 2 * ranges + to.open_threads + 1);
   }
   for (std::size_t rank = 0; rank < destinations_.size(); ++rank)
     if (destinations_[rank].expected_credits > 0 || destinations_[rank].open_threads > 0)
@@ -60,7 +61,7 @@ void OutgoingStreams::queue_all() {
   for (std::size_t number = 0; in_order_.size() < streams_.size(); ++number) {
     for (std::size_t step = 1; step < size; ++step) {
       const Destination& to = destinations_[(static_cast<std::size_t>(ranks_.rank()) + step) % size];
-      if (number >= to.streams.size()) continue;
+      if (number >= to.streams.size() || to.streams[number] == kNoStream) continue;
       Stream& stream = streams_[to.streams[number]];
       stream.order = in_order_.size();
       in_order_.push_back(to.streams[number]);
@@ -189,8 +190,9 @@ bool OutgoingStreams::take_numbers(Destination& destination, std::span<const std
     } else if (number >= kBeginsRange) {
       if (++at == numbers.size() || !begin_range(destination, number - kBeginsRange, numbers[at])) return false;
     } else {
-      Stream& stream = streams_[destination.streams.at(number)];
-      change(stream, [&] { ++stream.credits; });
+      const std::size_t at = destination.streams.at(number);
+      if (at == kNoStream) return false;
+      change(streams_[at], [&] { ++streams_[at].credits; });
     }
   }
   return true;

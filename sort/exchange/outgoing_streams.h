@@ -147,8 +147,9 @@ class OutgoingStreams {
       return static_cast<double>(some) / static_cast<double>(std::max<std::uint64_t>(blocks, 1));
     }
   };
+  static constexpr std::size_t kNoStream = ~std::size_t{0};
   struct Destination {
-    std::vector<std::size_t> streams;  // streams to this destination, by number
+    std::vector<std::size_t> streams;  // streams to this destination, by number; kNoStream for empty ones
     std::uint64_t expected_credits = 0;
     std::uint64_t open_threads = 0;  // threads that may begin further ranges
     std::vector<std::uint32_t> received;

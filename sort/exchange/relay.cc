@@ -45,7 +45,7 @@ RelayedShares::RelayedShares(comm::Communicator& ranks, const std::vector<std::u
   const IncomingStreams::Wire incoming{wire.first_tag,    wire.first_tag + 1, block_bytes,
                                        wire.record_bytes, wire.progress,      wire.credits};
   for (int rank = 1; rank < ranks.size(); ++rank) {
-    memory_.emplace_back(IncomingStreams::memory_needed(1, incoming));
+    memory_.emplace_back(IncomingStreams::memory_needed(incoming));
     const IncomingStream stream{rank, 0, {stream_size(records[static_cast<std::size_t>(rank)], wire.block_records)}};
     shares_.push_back(
         std::make_unique<IncomingStreams>(ranks, std::vector<IncomingStream>{stream}, memory_.back(), incoming));

@@ -31,7 +31,7 @@ StreamSize MemoryBlocks::size_of(const MemoryPortion& portion, std::uint64_t blo
 }
 
 MemoryBlocks::MemoryBlocks(const std::vector<MemoryPortions>& streams, const Shape& shape, std::span<std::byte> memory)
-    : shape_(shape), scratch_(BucketIndex::kScratchElements) {
+    : shape_(shape), scratch_(std::make_unique_for_overwrite<Element[]>(BucketIndex::kScratchElements)) {
   // The first blocks of all streams lie side by side: streams that have few leave the pages behind them untouched.
   const std::size_t room = block_room(shape_.block_records * shape_.record_bytes);
   for (const MemoryPortions& portions : streams)
@@ -47,7 +47,7 @@ std::span<std::byte> MemoryBlocks::next(std::size_t stream) {
   }
   MemoryPortion& left = cursor.portions[cursor.at];
   const std::uint64_t count = std::min(shape_.block_records, left.last - left.first);
-  copy_next(left, count, cursor.in_run, scratch_, block);
+  copy_next(left, count, cursor.in_run, {scratch_.get(), BucketIndex::kScratchElements}, block);
   return {block, count * shape_.record_bytes};
 }
 

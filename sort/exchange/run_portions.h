@@ -70,7 +70,7 @@ class MemoryBlocks : public BlockSource {
 
   std::vector<Cursor> cursors_;
   Shape shape_;
-  std::vector<Element> scratch_;
+  std::unique_ptr<Element[]> scratch_;  // not zeroed: small runs leave most of it untouched
 };
 
 /// Blocks of portions of spilled runs. A block is one spilled block, or the part of it inside the portion.

@@ -117,7 +117,7 @@ ScatteredInput::ScatteredInput(comm::Communicator& ranks, std::uint64_t records,
     : ranks_(ranks) {
   const std::size_t block_bytes = block_records(record_bytes) * record_bytes;
   const IncomingStreams::Wire wire{first_tag, first_tag + 1, block_bytes, record_bytes, progress_of(ranks)};
-  memory_.resize(IncomingStreams::memory_needed(1, wire));
+  memory_.resize(IncomingStreams::memory_needed(wire));
   stream_ = std::make_unique<IncomingStreams>(
       ranks,
       std::vector<IncomingStream>{

@@ -86,7 +86,8 @@ OpenRecords summarise(const RankedRuns& mine, std::span<OpenRun> runs, std::size
       marks.push_back({mark_of(mine, open.known[number], run), run, number});
   }
   mine.runs.forget();
-  std::ranges::sort(marks, {}, &PlacedMark::mark);
+  if (runs.size() > 1) std::ranges::sort(marks, {}, &PlacedMark::mark);
+  found.summary.marks.reserve(marks.size());
   BoundsOfAll bounds(runs);
   for (std::span<const PlacedMark> left = marks; !left.empty();) {
     std::size_t equal = 1;

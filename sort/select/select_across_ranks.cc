@@ -89,7 +89,7 @@ class Selection {
       const bool takes_few = search.is_first ? mine_.runs.locates_cheaply() : !search.is_certain && !search.takes_all;
       open.push_back(summarise(mine_, search.runs, takes_few ? sizes.own_marks : sizes.marks, phase_));
     }
-    const std::vector<OpenRecords> all = reduce_summaries(open, sizes.marks, mine_.key_bytes, communicator_);
+    const std::vector<OpenRecords> all = reduce_summaries(std::move(open), sizes.marks, mine_.key_bytes, communicator_);
     comm::Packer packer;
     for (std::size_t i = 0; i < all.size(); ++i) pack(packer, judge(searches[i], all[i], sizes));
     const comm::Bytes bytes = communicator_.broadcast(packer.take());
@@ -186,8 +186,8 @@ class Selection {
 
 }  // namespace
 
-std::vector<OpenRecords> reduce_summaries(const std::vector<OpenRecords>& mine, std::size_t most_marks,
-                                          std::size_t key_bytes, comm::Communicator& communicator) {
+std::vector<OpenRecords> reduce_summaries(std::vector<OpenRecords> mine, std::size_t most_marks, std::size_t key_bytes,
+                                          comm::Communicator& communicator) {
   if (communicator.size() == 1) return mine;
   const auto combine = [&](const comm::Bytes& low, const comm::Bytes& high) {
     std::vector<OpenRecords> combined = decode(low, key_bytes);
@@ -196,10 +196,13 @@ std::vector<OpenRecords> reduce_summaries(const std::vector<OpenRecords>& mine, 
     for (std::size_t i = 0; i < combined.size(); ++i) combined[i].add(others[i], most_marks);
     return encode(combined, key_bytes);
   };
-  const comm::Bytes bytes = communicator.reduce(encode(mine, key_bytes), combine);
+  comm::Bytes encoded = encode(mine, key_bytes);
+  const std::size_t searches = mine.size();
+  mine = {};  // a rank waits for the ranks below it with one copy of its summaries
+  const comm::Bytes bytes = communicator.reduce(std::move(encoded), combine);
   if (communicator.rank() != 0) return {};
   std::vector<OpenRecords> all = decode(bytes, key_bytes);
-  if (all.size() != mine.size()) refuse_summaries();
+  if (all.size() != searches) refuse_summaries();
   return all;
 }
 

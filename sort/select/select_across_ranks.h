@@ -35,8 +35,8 @@ namespace hetsort::sort {
 
 /// Merges the summaries of all ranks to about `most_marks` marks each. The result is on rank 0, nothing elsewhere.
 /// Collective. Throws: PeerFailed; std::runtime_error if the summaries of the ranks contradict each other.
-std::vector<OpenRecords> reduce_summaries(const std::vector<OpenRecords>& mine, std::size_t most_marks,
-                                          std::size_t key_bytes, comm::Communicator& communicator);
+std::vector<OpenRecords> reduce_summaries(std::vector<OpenRecords> mine, std::size_t most_marks, std::size_t key_bytes,
+                                          comm::Communicator& communicator);
 
 /// The phase in which this rank thins its summaries. Ranks whose records are alike would otherwise all choose the same
 /// ones, and their errors would add up.

@@ -36,6 +36,7 @@ std::string front_of(std::string key) {
 std::vector<std::uint64_t> spread(std::uint64_t first, std::uint64_t last, std::uint64_t count) {
   std::vector<std::uint64_t> places;
   const std::uint64_t taken = std::min(count, last - first);
+  places.reserve(taken);
   __extension__ typedef unsigned __int128 Wide;
   for (std::uint64_t i = 0; i < taken; ++i)
     places.push_back(first + static_cast<std::uint64_t>(Wide{last - first} * (2 * i + 1) / (2 * taken)));
@@ -147,8 +148,9 @@ std::vector<RunMark> MemoryRunsView::sample(std::size_t run, std::uint64_t first
   if (index.bucket_of(last - 1) - index.bucket_of(first) > kFewBuckets)
     marks = bucket_borders(runs_[run], first, last, count);
   if (!marks.empty()) return marks;
-  for (const std::uint64_t position : spread(first, last, std::min(count, most_marks_)))
-    marks.push_back({key(run, position), position});
+  const std::vector<std::uint64_t> positions = spread(first, last, std::min(count, most_marks_));
+  marks.reserve(positions.size());
+  for (const std::uint64_t position : positions) marks.push_back({key(run, position), position});
   return marks;
 }
 

@@ -119,14 +119,30 @@ TEST_F(ManyRanksExchange, lists_a_stream_that_leaves_for_each_run_and_each_threa
 }
 
 TEST_F(ManyRanksExchange, tables_of_sizes_have_one_for_each_stream_between_two_ranks) {
-  const std::vector<std::vector<StreamSize>> to =
-      sizes_to_ranks(list_outgoing(runs_, plan_, context_).streams, plan_, {});
+  const SizeTables::Tables to = list_outgoing(runs_, plan_, context_).sizes_to;
   ASSERT_EQ(to.size(), kManyRanks);
   EXPECT_TRUE(to[kThisRank].empty());
   const std::vector<StreamSize> expected = table();
   EXPECT_EQ(std::ranges::count_if(to, [&](const auto& sizes) { return are_equal_sizes(sizes, expected); }),
             kOtherRanks);
-  EXPECT_EQ(sizes_from_ranks(plan_), std::vector<std::size_t>(kManyRanks, kThreadsOfRank * kRunsOfRank));
+  EXPECT_EQ(sizes_in_tables(plan_)(7, kThisRank), kThreadsOfRank * kRunsOfRank);
+}
+
+TEST_F(ManyRanksExchange, lists_no_stream_without_records_but_its_size) {
+  for (std::uint64_t range = 1; range < kAllRanges; ++range) plan_.cuts[range] = plan_.cuts[0];
+  const OutgoingPortions out = list_outgoing(runs_, plan_, context_);
+  ASSERT_EQ(out.streams.size(), kRunsOfRank);
+  EXPECT_EQ(out.streams.front().to, static_cast<int>(kManyRanks - 1));
+  EXPECT_EQ(out.streams.front().number, (kThreadsOfRank - 1) * kRunsOfRank);
+  EXPECT_EQ(out.in_memory.size() + out.spilled.size(), kRunsOfRank);
+  EXPECT_EQ(out.sizes_to.front().size(), kThreadsOfRank * kRunsOfRank);
+  SizeTables::Tables from(kManyRanks, std::vector<StreamSize>(kThreadsOfRank * kRunsOfRank));
+  from[7].back() = {1, 1};
+  const std::vector<std::vector<IncomingStream>> in = list_incoming(plan_, from);
+  EXPECT_TRUE(in.front().empty());
+  ASSERT_EQ(in.back().size(), 1U);
+  EXPECT_EQ(in.back().front().from, 7);
+  EXPECT_EQ(in.back().front().number, kThreadsOfRank * kRunsOfRank - 1);
 }
 
 TEST_F(ManyRanksExchange, sizes_of_ranges_have_the_portion_of_each_run) {

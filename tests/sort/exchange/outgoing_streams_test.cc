@@ -45,7 +45,7 @@ class OneBlock : public BlockSource {
 class StreamReceiver {
  public:
   StreamReceiver(comm::Communicator& ranks, int first_tag)
-      : memory_(IncomingStreams::memory_needed(1, wire(first_tag))),
+      : memory_(IncomingStreams::memory_needed(wire(first_tag))),
         streams_(ranks, {{.from = 0, .number = 0, .parts = {{kSentBlocks, kSentBlocks}}}}, memory_, wire(first_tag)) {}
 
   bool next() { return !streams_.next(0).empty(); }
