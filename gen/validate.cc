@@ -153,7 +153,12 @@ Summary validate_sized(const io::File& file, std::uint64_t size_bytes, std::span
 }
 
 Summary validate_stream(io::File file, const ValidateOptions& options) {
-  if (options.content.decompress) io::decompress_stream(file, usable_threads(options.threads));
+  if (options.content.decompress) {
+    const auto memory = options.memory_bytes ? std::make_shared<io::DecoderMemory>() : nullptr;
+    const std::uint64_t needed = io::decompress_stream(file, usable_threads(options.threads), memory);
+    if (memory) memory->allow(needed);
+    if (memory) static_cast<void>(io::memory_beside_decoders({*options.memory_bytes}, needed, file.name()));
+  }
   const order::RecordLayout& layout = options.layout;
   const ReadBuffer buffer(records_in(kReadBytes, layout) * layout.record_bytes);
   Scanner scanner(layout, options.strict);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,14 +23,15 @@ struct ValidateOptions {
   io::HeaderRule header{};                                     ///< what precedes the records of each file
   io::ContentRules content{.use = io::ContentUse::kValidate};  ///< what is checked behind these
   bool strict = false;                                         ///< records with equal keys are unordered too
+  std::optional<std::uint64_t> memory_bytes{};                 ///< memory for decompressing; none = any up to 128 MiB
   unsigned threads = 0;                                        ///< 0: one for each processor this process may use
   std::function<void(std::uint64_t bytes)> on_read{};          ///< is called by several threads after each piece
 };
 
 /// Judges the files as consecutive partitions of one output, borders included; "-" is standard input. Reads each byte
-/// once. Allocates: at most 16 MiB, or two records a thread where that is more, whatever the size of the files.
-/// Throws: io::Error for a file that cannot be read, ends inside a record or changes its size while it is read;
-/// io::ContentError for one that options.content refuses.
+/// once. Allocates: at most 16 MiB, or two records a thread where that is more, whatever the size of the files, and
+/// what decompressing takes. Throws: io::Error for a file that cannot be read, ends inside a record or changes its size
+/// while it is read; io::ContentError for one that options.content refuses.
 Summary validate_files(const std::vector<std::string>& paths, const ValidateOptions& options);
 
 /// Joins the summaries in the files, in order. Throws: io::Error for a file that cannot be read or holds anything but

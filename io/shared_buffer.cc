@@ -3,13 +3,13 @@
 #include "io/shared_buffer.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "io/calls/buffer.h"
@@ -45,7 +45,8 @@ std::optional<SharedBuffer> SharedBuffer::create(std::size_t bytes) {
 std::optional<SharedBuffer> SharedBuffer::open(const Name& name, std::size_t bytes) {
   SharedBuffer buffer;
   if (name.process == 0 || !may_map_much()) return std::nullopt;
-  buffer.descriptor_ = ::open(fmt::format("/proc/{}/fd/{}", name.process, name.descriptor).c_str(), O_RDWR | O_CLOEXEC);
+  const std::string path = "/proc/" + std::to_string(name.process) + "/fd/" + std::to_string(name.descriptor);
+  buffer.descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (buffer.descriptor_ < 0) return std::nullopt;
   // The process may be another one that has the same number in another container: its file may be anything.
   struct stat found {};

@@ -132,7 +132,7 @@ SeemingOrder order_to_merge(const PlannedSort& planned, const RankContext& conte
 /// The memory for the blocks of inputs that are merged as they are.
 SortedInputs::Memory memory_of_inputs(const PlannedSort& planned, const RankContext& context) {
   const std::uint64_t all_bytes = planned.options.memory_bytes;
-  return {all_bytes - std::min(all_bytes, context.plan.staging_bytes), max_line_bytes(all_bytes)};
+  return {all_bytes - std::min(all_bytes, context.plan.staging_bytes), max_line_bytes(all_bytes), planned.codec_bytes};
 }
 
 /// Merges the sorted stretches of which the inputs consist, in place of all phases between plan_shares and publish:
@@ -309,7 +309,7 @@ void run_phases(const SortOptions& options, RankContext& context, RankResult& re
 void sort_records(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor, RankResult& result) {
   SortOptions own = options;  // opening the inputs shows which fields the keys are
   RankContext context = context_of(own, ranks, monitor);
-  run_phases(own, context, result, [&] { return open_sort(own, ranks, monitor); });
+  run_phases(own, context, result, [&] { return open_sort(own, ranks, monitor, OpenedFor::kSort); });
 }
 
 void sort_memory(const MemorySort& request, comm::Communicator& ranks, Monitor& monitor, RankResult& result) {

@@ -51,6 +51,7 @@ int check_order(sort::SortOptions options, const OrderCheckRequest& request, com
                                                             .header = options.input.header,
                                                             .content = content,
                                                             .strict = options.output.unique,
+                                                            .memory_bytes = resources.memory_bytes,
                                                             .threads = static_cast<unsigned>(resources.threads)});
   if (summary.in_order()) return 0;
   if (request.check == OrderCheck::kReport) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/compression/compress.h"
 
+// The functions that say what a context takes are declared only for those who define this.
+#define ZSTD_STATIC_LINKING_ONLY
 #include <lz4frame.h>
 #include <zstd.h>
 
@@ -26,6 +28,10 @@ namespace {
 
 constexpr std::size_t kFrameBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostThreads = 8;  // more are faster than any output
+// Bytes of a frame that a thread compresses, of the next one, and of what the first becomes.
+constexpr std::uint64_t kThreadBytes = 3 * kFrameBytes;
+// More than what a context of gzip or lz4 takes.
+constexpr std::uint64_t kSmallContextBytes = std::uint64_t{512} << 10;
 
 using Bytes = std::vector<std::byte>;
 
@@ -62,8 +68,7 @@ Bytes encode(std::span<const std::byte> from, const CompressionLevel& how) {
 
 class Compressor : public WriteFilter {
  public:
-  Compressor(const CompressionLevel& how, unsigned threads)
-      : how_(how), frames_(std::clamp<std::size_t>(threads, 1, kMostThreads)) {}
+  Compressor(const CompressionLevel& how, std::size_t threads) : how_(how), frames_(threads) {}
   ~Compressor() override {
     if (busy_.joinable()) busy_.join();
   }
@@ -132,6 +137,17 @@ class Compressor : public WriteFilter {
   std::thread busy_;  // declared last, because it uses the other members
 };
 
+/// With the level that 0 stands for.
+CompressionLevel chosen(CompressionLevel how) {
+  if (how.level == 0) how.level = how.format == Compression::kZstd ? 3 : 1;
+  return how;
+}
+
+std::uint64_t context_bytes(const CompressionLevel& how) {
+  if (how.format != Compression::kZstd) return kSmallContextBytes;
+  return ZSTD_estimateCCtxSize_usingCParams(ZSTD_getCParams(chosen(how).level, kFrameBytes, 0));
+}
+
 }  // namespace
 
 LevelRange levels_of(Compression format) {
@@ -139,11 +155,19 @@ LevelRange levels_of(Compression format) {
   return {1, format == Compression::kZstd ? 19 : 12};
 }
 
-std::unique_ptr<WriteFilter> make_compressor(const CompressionLevel& level, unsigned threads) {
-  assert(level.format != Compression::kNone);
-  CompressionLevel how = level;
-  if (how.level == 0) how.level = how.format == Compression::kZstd ? 3 : 1;
-  return std::make_unique<Compressor>(how, threads);
+std::uint64_t compressor_bytes(const CompressionLevel& level, std::size_t threads) {
+  return level.format == Compression::kNone ? 0 : threads * (kThreadBytes + context_bytes(level));
+}
+
+std::size_t threads_that_compress(const CompressionLevel& level, std::size_t threads, std::uint64_t bytes) {
+  std::size_t most = std::clamp<std::size_t>(threads, 1, kMostThreads);
+  while (most > 1 && compressor_bytes(level, most) > bytes) --most;
+  return most;
+}
+
+std::unique_ptr<WriteFilter> make_compressor(const CompressionLevel& level, std::size_t threads) {
+  assert(level.format != Compression::kNone && threads > 0);
+  return std::make_unique<Compressor>(chosen(level), threads);
 }
 
 }  // namespace hetsort::io

@@ -52,8 +52,10 @@ class GzipDecoder : public Decoder {
 
 class ZstdDecoder : public Decoder {
  public:
-  ZstdDecoder() : context_(ZSTD_createDCtx(), ZSTD_freeDCtx) {
+  explicit ZstdDecoder(bool any_window) : context_(ZSTD_createDCtx(), ZSTD_freeDCtx) {
     if (!context_) throw std::bad_alloc();
+    const int most = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound;
+    if (any_window) ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, most);
   }
 
   Step decode(std::span<const std::byte> from, std::span<std::byte> into) override {
@@ -90,9 +92,9 @@ class Lz4Decoder : public Decoder {
 
 }  // namespace
 
-std::unique_ptr<Decoder> make_decoder(Compression format) {
+std::unique_ptr<Decoder> make_decoder(Compression format, bool any_window) {
   if (format == Compression::kGzip) return std::make_unique<GzipDecoder>();
-  if (format == Compression::kZstd) return std::make_unique<ZstdDecoder>();
+  if (format == Compression::kZstd) return std::make_unique<ZstdDecoder>(any_window);
   return std::make_unique<Lz4Decoder>();
 }
 

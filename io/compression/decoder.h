@@ -36,7 +36,7 @@ class Decoder {
   virtual bool skips(std::byte) const { return false; }
 };
 
-/// Requires: not kNone. Throws: std::bad_alloc.
-std::unique_ptr<Decoder> make_decoder(Compression format);
+/// `any_window`: windows of zstd may have more than 128 MiB. Requires: not kNone. Throws: std::bad_alloc.
+std::unique_ptr<Decoder> make_decoder(Compression format, bool any_window = false);
 
 }  // namespace hetsort::io

@@ -13,6 +13,7 @@
 #include "io/compression/decoder.h"
 #include "io/compression/gzip_blocks.h"
 #include "io/error.h"
+#include "io/file_system.h"
 #include "io/format/foreign.h"
 #include "io/stream_filter.h"
 
@@ -20,10 +21,8 @@ namespace hetsort::io {
 
 namespace {
 
-/// Bytes that signatures look at.
-constexpr std::size_t kSignatureBytes = 16;
-/// Compressed bytes that are read at once.
-constexpr std::size_t kReadBytes = std::size_t{1} << 20;
+/// Bytes that show the format and what decoding takes, also behind a short frame that is skipped, as pzstd writes it.
+constexpr std::size_t kSeenBytes = 64;
 
 std::size_t move_bytes(std::span<const std::byte> from, std::span<std::byte> into) {
   const std::size_t bytes = std::min(from.size(), into.size());
@@ -64,8 +63,18 @@ class WholeStream : public ReadFilter {
 
 class Decompressed : public ReadFilter {
  public:
-  Decompressed(Compression format, std::vector<std::byte> front, unsigned threads)
-      : format_(format), decoder_(make_decoder(format)), threads_(threads), bytes_(std::move(front)) {}
+  Decompressed(Compression format, std::vector<std::byte> front, unsigned threads,
+               std::shared_ptr<DecoderMemory> memory)
+      : format_(format),
+        decoder_(make_decoder(format, memory != nullptr)),
+        threads_(threads),
+        memory_(std::move(memory)),
+        bytes_(std::move(front)) {}
+  Decompressed(const Decompressed&) = delete;
+  Decompressed& operator=(const Decompressed&) = delete;
+  ~Decompressed() override {
+    if (memory_) memory_->give_back(memory_bytes_);
+  }
 
   std::size_t read(const File& file, std::span<std::byte> into) override {
     std::size_t filled = 0;
@@ -92,7 +101,7 @@ class Decompressed : public ReadFilter {
     bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(at_));
     at_ = 0;
     const std::size_t kept = bytes_.size();
-    bytes_.resize(std::max(kReadBytes, kept + kReadBytes / 2));
+    bytes_.resize(std::max(kCompressedReadBytes, kept + kCompressedReadBytes / 2));
     const std::size_t got = file.read_plain(std::span(bytes_).subspan(kept));
     bytes_.resize(kept + got);
     return got > 0;
@@ -102,11 +111,12 @@ class Decompressed : public ReadFilter {
   bool begin_frame(const File& file) {
     while (true) {
       while (!rest().empty() && decoder_->skips(rest().front())) take(1);
-      if (rest().size() < kGzipBlockHeaderBytes && read_more(file)) continue;
+      if (rest().size() < kMaxFrameHeaderBytes && read_more(file)) continue;
       if (rest().empty()) return false;
       break;
     }
     if (!may_begin_frame(format_, rest())) refuse(file, "other data follow");
+    take_memory(file);
     const auto block = format_ == Compression::kGzip ? gzip_block_bytes(rest()) : std::nullopt;
     in_frame_ = !block;
     if (!block) return true;
@@ -115,6 +125,16 @@ class Decompressed : public ReadFilter {
     held_at_ = 0;
     guarded(file, [&] { take(decode_gzip_blocks(rest(), threads_, held_)); });
     return true;
+  }
+
+  /// Takes the memory that decoding the next frame takes. The decoder keeps what it had for the frames before.
+  void take_memory(const File& file) {
+    const std::uint64_t needed = decoder_bytes(format_, rest().first(std::min(rest().size(), kMaxFrameHeaderBytes)));
+    if (!memory_ || needed <= memory_bytes_) return;
+    if (!memory_->take(needed - memory_bytes_))
+      refuse(file, "decompressing this frame takes " + human_size(needed) + " of memory, and only " +
+                       human_size(memory_->allowed()) + " are planned, as the inputs begin: decompress it first");
+    memory_bytes_ = needed;
   }
 
   std::size_t decode(const File& file, std::span<std::byte> into) {
@@ -146,7 +166,9 @@ class Decompressed : public ReadFilter {
   Compression format_;
   std::unique_ptr<Decoder> decoder_;
   unsigned threads_;
-  std::vector<std::byte> bytes_;  // compressed; those before at_ are taken
+  std::shared_ptr<DecoderMemory> memory_;
+  std::uint64_t memory_bytes_ = 0;  // taken from memory_
+  std::vector<std::byte> bytes_;    // compressed; those before at_ are taken
   std::size_t at_ = 0;
   std::uint64_t offset_ = 0;  // of the byte at at_ in the file
   bool in_frame_ = false;
@@ -161,15 +183,16 @@ Compression compression_of(std::span<const std::byte> front) {
   return format == nullptr ? Compression::kNone : format->compression;
 }
 
-bool decompress_stream(File& file, unsigned threads) {
-  std::vector<std::byte> front(kSignatureBytes);
+std::uint64_t decompress_stream(File& file, unsigned threads, std::shared_ptr<DecoderMemory> memory) {
+  std::vector<std::byte> front(kSeenBytes);
   front.resize(file.read_plain(front));
   const Compression format = compression_of(front);
+  const std::uint64_t needed = decoder_bytes(format, front);
   if (format == Compression::kNone)
     file.read_through(std::make_unique<WholeStream>(std::move(front)));
   else
-    file.read_through(std::make_unique<Decompressed>(format, std::move(front), threads));
-  return format != Compression::kNone;
+    file.read_through(std::make_unique<Decompressed>(format, std::move(front), threads, std::move(memory)));
+  return needed;
 }
 
 }  // namespace hetsort::io

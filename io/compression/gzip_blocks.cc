@@ -67,11 +67,13 @@ std::size_t decode_gzip_blocks(std::span<const std::byte> from, unsigned threads
     if (*size < kGzipBlockHeaderBytes + 8) throw DecodeError("a block is too short");
     const std::size_t held = number_at(from, taken + *size - 4, 4);
     if (held > kMaxGzipBlockBytes) throw DecodeError("a block is too long");
+    if (bytes + held > kMaxDecodedGzipBytes) break;
     blocks.push_back({from.subspan(taken, *size), bytes, held});
     bytes += held;
     taken += *size;
   }
   assert(!blocks.empty());
+  into.reserve(kMaxDecodedGzipBytes);
   into.resize(bytes);
   run_beside(std::min<std::size_t>(threads, blocks.size()), [&](std::size_t worker, std::size_t workers) {
     const std::unique_ptr<Decoder> decoder = make_decoder(Compression::kGzip);

@@ -58,7 +58,7 @@ JournalText read_lines(const io::File& file) {
 }
 
 /// Throws: RequestError if another process has a lock of `path` and keeps it.
-void lock(const io::File& file, const std::string& path, int kind) {
+void lock_file(const io::File& file, const std::string& path, int kind) {
   constexpr auto kDying = std::chrono::seconds(3);  // the kernel frees the memory of most processes in less
   constexpr auto kPause = std::chrono::milliseconds(10);
   const auto end = std::chrono::steady_clock::now() + kDying;
@@ -73,7 +73,7 @@ void lock(const io::File& file, const std::string& path, int kind) {
 /// Opens and locks the file. Returns a closed File if its name was removed meanwhile. Throws: RequestError, io::Error.
 io::File open_locked(const std::string& path, int flags, int kind) {
   io::File file = io::File::open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600, "open");
-  lock(file, path, kind);
+  lock_file(file, path, kind);
   struct stat opened {};
   struct stat named {};
   const bool same = io::syscalls::fstat(file.descriptor(), &opened) == 0 &&

@@ -15,10 +15,11 @@ namespace hetsort::sort {
 std::optional<OrderVerifier::RecordPlace> find_disorder(const std::string& path, const SortOptions& options,
                                                         const io::ContentRules& content, std::uint64_t memory_bytes) {
   constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
-  const std::uint64_t most = max_line_bytes(memory_bytes);
   InputOptions format = options.input;
   format.content = content;
   Input input({path}, input_format(options.layout, format), io::Access::kBuffered);
+  input.look_at_streams(true);
+  const std::uint64_t most = max_line_bytes(input.plan_decoders(memory_bytes, false));
   const RecordLayout layout = input.bind_columns(options.layout, format.header);
   OrderVerifier verifier(layout);
   verifier.keep_no_first_line();

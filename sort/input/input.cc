@@ -150,7 +150,9 @@ void Input::add(io::File file, bool stream) {
   if (status.kind == io::FileKind::kDirectory) throw io::Error("read", input.file.name(), EISDIR);
   stream |= status.kind == io::FileKind::kStream || input.file.hides_size();
   const std::vector<std::byte> front = stream ? std::vector<std::byte>{} : io::read_front(input.file, content_);
-  input.compressed = content_.decompress && io::compression_of(front) != io::Compression::kNone;
+  const io::Compression format = content_.decompress ? io::compression_of(front) : io::Compression::kNone;
+  input.compressed = format != io::Compression::kNone;
+  input.decoder_bytes = io::decoder_bytes(format, front);
   stream |= input.compressed;
   if (stream) io::require_streamable(input.file, header_rule_);
   if (!stream) {
@@ -199,8 +201,9 @@ std::uint64_t Input::begin_stream(const InputFile& input, std::optional<io::Stre
     front = std::exchange(front_, std::nullopt);
     return streamed_header_;
   }
-  io::File& file = files_[static_cast<std::size_t>(&input - files_.data())].file;
-  if (content_.decompress) io::decompress_stream(file, decoders_);
+  InputFile& opened = files_[static_cast<std::size_t>(&input - files_.data())];
+  begin_decoding(opened);
+  const io::File& file = opened.file;
   const io::Header header = read_header(file, true);
   if (header_rule_.is_common())
     front.emplace(content_, file.name(), header.text, header.behind);

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/compression/decoder_memory.h"
 #include "io/file.h"
 #include "io/format/content.h"
 #include "io/format/header.h"
@@ -30,14 +31,16 @@ namespace hetsort::sort {
 /// One INPUT of the command line.
 struct InputFile {
   io::File file;
-  std::uint64_t size_bytes = 0;    ///< size found at the start, with the header; 0 for a stream
-  std::uint64_t header_bytes = 0;  ///< bytes before the first record; 0 for a stream
-  bool stream = false;             ///< read front to back: a pipe, a file that hides its size, compressed data
-  bool compressed = false;         ///< a file of compressed data; a pipe may have some, too
-  bool direct = false;             ///< opened for direct I/O
-  bool in_memory = false;          ///< all of it is in memory and may be mapped
-  bool overwritten = false;        ///< the output is this file: nothing is read from it once output is written
-  std::uint64_t added_bytes = 0;   ///< 1 if its last line has no terminator, which is added then
+  std::uint64_t size_bytes = 0;     ///< size found at the start, with the header; 0 for a stream
+  std::uint64_t header_bytes = 0;   ///< bytes before the first record; 0 for a stream
+  bool stream = false;              ///< read front to back: a pipe, a file that hides its size, compressed data
+  bool compressed = false;          ///< a file of compressed data; a pipe may have some, too
+  bool decoding = false;            ///< a stream whose first bytes were read, to see whether it is compressed
+  std::uint64_t decoder_bytes = 0;  ///< memory that decoding it takes, as far as its first bytes were seen
+  bool direct = false;              ///< opened for direct I/O
+  bool in_memory = false;           ///< all of it is in memory and may be mapped
+  bool overwritten = false;         ///< the output is this file: nothing is read from it once output is written
+  std::uint64_t added_bytes = 0;    ///< 1 if its last line has no terminator, which is added then
   /// Where newlines are within quotes, if it is CSV: in what is read of it, other bytes stand for them.
   std::shared_ptr<const QuoteMap> quotes{};
 
@@ -141,6 +144,12 @@ class Input {
   bool header_is_whole_pages() const;
   /// The bytes of the output's header, as far as the first INPUT was opened or, if it is a stream, read.
   std::uint64_t header_bytes() const { return header_.size(); }
+  /// Reads the first bytes of the first INPUT if it is a pipe, or of all that are, to see whether they are compressed.
+  /// A pipe may have no bytes before those in front of it are read. Throws: io::Error.
+  void look_at_streams(bool all);
+  /// Plans the memory for decoding compressed INPUTs, all at once if they are read `together`, else one after the
+  /// other. Returns what of `memory_bytes` remains for the sort. Throws: io::Error if that is too little.
+  std::uint64_t plan_decoders(std::uint64_t memory_bytes, bool together);
   /// Reads past the header of one of files(), which is a stream, and begins to read what is behind. That of the first
   /// one becomes that of the output, and is read once only. Returns its bytes. Throws: io::Error if the INPUT is
   /// shorter, or if its header is not that of the first one; io::ContentError.
@@ -206,6 +215,7 @@ class Input {
  private:
   void add(const std::string& path);
   void add(io::File file, bool stream);
+  void begin_decoding(InputFile& input);
   void check_sized(InputFile& input, std::span<const std::byte> front);
   io::Header read_header(const io::File& file, bool stream) const;
   void keep_header(const io::File& file, const io::Header& header, bool first);
@@ -218,6 +228,7 @@ class Input {
   std::optional<std::byte> terminator_;
   io::ContentRules content_;
   unsigned decoders_ = 1;
+  std::shared_ptr<io::DecoderMemory> decoder_memory_ = std::make_shared<io::DecoderMemory>();
   std::vector<std::byte> header_;      // header of the first input
   std::string header_name_{};          // name of this input
   std::uint64_t streamed_header_ = 0;  // bytes of the header of the input that is being streamed

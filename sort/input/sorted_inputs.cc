@@ -76,6 +76,10 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, const Memor
     for (std::size_t stream = 0; stream < count; ++stream) request(stream, buffer);
 }
 
+std::uint64_t SortedInputs::least_bytes(std::size_t record_bytes, std::size_t streams) {
+  return kMinBlocksEach * streams * buffer_bytes(record_bytes);
+}
+
 void SortedInputs::size_blocks(const Memory& memory, std::size_t streams) {
   const std::uint64_t least = buffer_bytes(layout_.record_bytes);
   // Blocks of lines get a quarter of the memory, unless the smallest ones need more.
@@ -88,8 +92,9 @@ void SortedInputs::size_blocks(const Memory& memory, std::size_t streams) {
   const std::uint64_t room = for_blocks / (streams * (buffers_each_ + others)) / kPageBytes * kPageBytes;
   if (room < least)
     throw RequestError(fmt::format("merging {} INPUTs needs {} of memory ({}); without {} less memory suffices",
-                                   streams, io::human_size(least * streams * kMinBlocksEach), io::field("memory"),
-                                   io::field("merge")));
+                                   streams,
+                                   io::human_size(least_bytes(layout_.record_bytes, streams) + memory.codec_bytes),
+                                   io::field("memory"), io::field("merge")));
   block_bytes_ = std::min(room - 2 * kPageBytes, std::max<std::uint64_t>(kMaxMergeBlockBytes, layout_.record_bytes));
   block_bytes_ = block_bytes_ / layout_.record_bytes * layout_.record_bytes;
   stride_ = buffer_bytes(block_bytes_);

@@ -41,6 +41,7 @@ class SortedInputs : public RecordStreams {
   struct Memory {
     std::uint64_t bytes = 0;           ///< limit of everything that grows with the inputs and their lines
     std::uint64_t max_line_bytes = 0;  ///< longer lines are refused
+    std::uint64_t codec_bytes = 0;     ///< what decoders and compressors have taken before
   };
 
   /// Reads the headers of pipes and starts reading files. Allocates: at most the memory, of which lines that blocks cut
@@ -50,6 +51,9 @@ class SortedInputs : public RecordStreams {
   /// borders; no pipes if reversed; the INPUTs of all stretches are open.
   SortedInputs(Input& input, const RecordLayout& layout, const Memory& memory, const std::vector<Stretch>& stretches,
                bool reversed = false);
+
+  /// The memory without which blocks of so many streams have no room.
+  static std::uint64_t least_bytes(std::size_t record_bytes, std::size_t streams);
 
   std::size_t streams() const override { return streams_.size(); }
   /// The next records, or whole lines. Throws: io::Error; NotSorted for a record that is below the one before it, for a

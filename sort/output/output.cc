@@ -46,8 +46,7 @@ Output::Output(const OutputRequest& request, comm::Communicator& ranks)
           fmt::format("{} '{}': a compressed OUTPUT is written from front to back, so there can be only one",
                       io::field("output"), path));
     const bool from_front = filter_.has_value() || is_compressed;
-    VolumeRequest asked{path,       request.options, request.access, request.shared,
-                        from_front, compression,     request.threads};
+    VolumeRequest asked{path, request.options, request.access, request.shared, from_front, compression};
     if (!several && !from_front && ranks.size() == 1) asked.kept = request.kept;
     const Volume& volume = *volumes_.emplace_back(std::make_unique<Volume>(std::move(asked), ranks));
     if (several && !volume.is_staged()) throw io::Error("write", path, "one of several OUTPUTs must be a file");

@@ -34,7 +34,6 @@ struct OutputRequest {
   /// The layout if only the first of records with equal keys is written; then the output is a stream, even a file.
   std::optional<RecordLayout> unique{};
   std::uint64_t record_bytes = 1;     ///< no volume ends within a record
-  unsigned threads = 1;               ///< threads that compress
   bool hides_newlines = false;        ///< records are rows of CSV, in which bytes stand for newlines that are written
   std::optional<std::string> kept{};  ///< VolumeRequest::kept of an output that is one plain file of one rank
   bool header_counts = false;         ///< the header says how many records a file has: it is that of a NumPy file

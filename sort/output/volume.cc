@@ -51,10 +51,8 @@ void Volume::open(comm::Communicator& ranks) {
     share(ranks);
     return;
   }
-  const bool is_compressed = request_.compression.format != io::Compression::kNone;
   if (request_.path == "-") {
     open_standard_output();
-    if (is_compressed) standard_output_.write_through(io::make_compressor(request_.compression, request_.threads));
   } else {
     staged_.emplace(request_.path,
                     request_.kept     ? io::Staging::kKept
@@ -62,11 +60,22 @@ void Volume::open(comm::Communicator& ranks) {
                                       : io::Staging::kNameless,
                     request_.kept.value_or(""));
     if (request_.options.owner_only) staged_->set_owner_only();
-    if (is_compressed) staged_->write_through(io::make_compressor(request_.compression, request_.threads));
     stream_ = !staged_->is_staged() || request_.from_front;
     files_.buffered = &staged_->file();
   }
   if (request_.shared) share(ranks);
+}
+
+std::uint64_t Volume::plan_compressors(std::size_t threads, std::uint64_t bytes) {
+  const io::CompressionLevel& level = request_.compression;
+  if (level.format == io::Compression::kNone || files_.buffered == nullptr) return 0;
+  const std::size_t compressing = io::threads_that_compress(level, threads, bytes);
+  auto compressor = io::make_compressor(level, compressing);
+  if (staged_)
+    staged_->write_through(std::move(compressor));
+  else
+    standard_output_.write_through(std::move(compressor));
+  return io::compressor_bytes(level, compressing);
 }
 
 /// Rank 0 sends the others an invitation to the staged output; an empty one if the output is a stream. No rank goes on

@@ -31,7 +31,6 @@ struct VolumeRequest {
   bool shared = false;
   bool from_front = false;             ///< the file is written as a stream
   io::CompressionLevel compression{};  ///< how this is compressed; requires, if it is: from_front
-  unsigned threads = 1;                ///< threads that compress
   /// Stage it in a file that stays if the process ends: the one of this name, or a new one. Requires: not shared.
   std::optional<std::string> kept{};
 };
@@ -62,6 +61,10 @@ class Volume {
   bool can_be_read_back() const {
     return (is_staged() || joined_) && request_.compression.format == io::Compression::kNone;
   }
+
+  /// Begins to compress, if the file is compressed, with as many of `threads` threads as have room in `bytes`. Returns
+  /// the bytes that they take. Call it before anything is written.
+  std::uint64_t plan_compressors(std::size_t threads, std::uint64_t bytes);
 
   /// Sets the size of all records of the file and reserves the space. Not for streams. Throws: io::Error.
   void reserve(std::uint64_t bytes);

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "io/compression/compress.h"
 #include "io/field.h"
 #include "io/temp/temp_space.h"
 #include "sort/exchange/scatter_input.h"
@@ -21,6 +22,10 @@
 namespace hetsort::sort {
 
 namespace {
+
+// Compressors get up to this part of the memory beside what is theirs, because levels of zstd from 4 on would have few
+// threads otherwise.
+constexpr std::uint64_t kCompressorShare = 8;
 
 /// What a request opens on this rank, after all checks that need no file to be open: opening a FIFO may wait.
 struct CheckedSort {
@@ -67,6 +72,8 @@ CheckedSort check_sort(const SortOptions& options, const comm::Communicator& ran
 
 /// Copies the records of a stream into a temporary file, whose size is known.
 Input spooled(Input& input, const InputFormat& format, const SortOptions& options) {
+  input.look_at_streams(false);
+  static_cast<void>(input.plan_decoders(options.memory_bytes, false));
   static_cast<void>(input.bind_columns(options.layout, options.input.header));
   Input copy(spool(input, options.spill.directories.front()), format.record_bytes, format.terminator);
   copy.set_header(input.header());
@@ -120,6 +127,23 @@ void expect_rows(Input& input, comm::Communicator* sharing, SortOptions& options
   if (!input.is_stream() || options.input.sorted) input.map_quotes(options.threads, sharing);
 }
 
+/// Plans the memory for decompressing inputs and compressing the output. What they take beyond constants is taken from
+/// `options`, and returned. Several ranks have no compressed inputs left, and stay within the constants: what their
+/// messages say of memory that suffices does not count compressors.
+std::uint64_t plan_codecs(Input& input, Output& output, SortOptions& options, bool several_ranks, OpenedFor what) {
+  if (several_ranks) {
+    output.first_volume().plan_compressors(options.threads, io::kFreeCompressorBytes);
+    return 0;
+  }
+  const bool together = options.input.sorted;
+  if (what == OpenedFor::kSort) input.look_at_streams(together);
+  const std::uint64_t beside_decoders = input.plan_decoders(options.memory_bytes, together);
+  const std::uint64_t taken = output.first_volume().plan_compressors(
+      options.threads, io::kFreeCompressorBytes + beside_decoders / kCompressorShare);
+  const std::uint64_t left = beside_decoders - (taken - std::min(taken, io::kFreeCompressorBytes));
+  return std::exchange(options.memory_bytes, left) - left;
+}
+
 /// Keeps the only output apart from the inputs: it can be one of them. Several outputs are always new files.
 /// Throws: RequestError if the outputs cannot get what the inputs have.
 void keep_apart(const Output& output, const SortOptions& options, Input& input) {
@@ -153,25 +177,21 @@ std::optional<std::string> unfinished_output(const SortOptions& options, const c
 
 }  // namespace
 
-OpenedSort open_sort(SortOptions& options, comm::Communicator& ranks, Monitor& monitor) {
+OpenedSort open_sort(SortOptions& options, comm::Communicator& ranks, Monitor& monitor, OpenedFor what) {
   const CheckedSort checked = check_sort(options, ranks);
   std::optional<RecordLayout> unique;
   if (options.output.unique) unique = options.layout;
   // The output is opened first: opening a FIFO waits for its writer.
   OutputOptions of_rank = options.output;
   of_rank.paths = checked.outputs;
-  OutputRequest request{of_rank,
-                        options.access,
-                        checked.output_is_shared,
-                        unique,
-                        options.layout.record_bytes,
-                        static_cast<unsigned>(options.threads),
-                        is_csv(options.layout)};
+  OutputRequest request{
+      of_rank, options.access, checked.output_is_shared, unique, options.layout.record_bytes, is_csv(options.layout)};
   request.header_counts = options.input.header.is_numpy();
   request.kept = unfinished_output(options, ranks);
   Output output(request, ranks);
   output.set_header_bytes(options.input.header.bytes);
   Input input = open_input(checked, options, ranks, monitor);
+  const std::uint64_t codec_bytes = plan_codecs(input, output, options, ranks.size() > 1, what);
   if (ranks.size() == 1) options.layout = input.bind_columns(options.layout, options.input.header);
   if (options.input.header.is_common()) {
     if (ranks.size() > 1) agree_on_header(input, checked.kind, ranks);
@@ -180,7 +200,7 @@ OpenedSort open_sort(SortOptions& options, comm::Communicator& ranks, Monitor& m
   if (is_csv(options.layout)) expect_rows(input, checked.kind == InputKind::kShared ? &ranks : nullptr, options);
   output.set_layout(options.layout);
   keep_apart(output, options, input);
-  return {checked.kind, checked.output_is_shared, std::move(output), std::move(input)};
+  return {checked.kind, checked.output_is_shared, std::move(output), std::move(input), {}, codec_bytes};
 }
 
 OpenedSort open_memory(const RecordLayout& layout, std::span<const std::byte> records, std::span<std::byte> sorted) {

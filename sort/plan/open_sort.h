@@ -32,12 +32,21 @@ struct OpenedSort {
   Output output;
   Input input;
   std::unique_ptr<Checkpoint> checkpoint{};  ///< null = no runs are kept
+  /// The part of the memory that decoders and compressors take; the options have the rest.
+  std::uint64_t codec_bytes = 0;
+};
+
+/// What a sort is opened for.
+enum class OpenedFor : std::uint8_t {
+  kSort,
+  kPlan,  ///< streams are opened again for the sort, so that nothing of them is read
 };
 
 /// Checks the request as far as no record needs to be known, and opens its files. Reads no record, except of a stream
 /// that rank 0 has to share out, and of CSV files, whose quotes are counted. Keys that are columns get their fields in
-/// the layout of `options`. Collective. Throws: RequestError, io::Error, comm::PeerFailed.
-OpenedSort open_sort(SortOptions& options, comm::Communicator& ranks, Monitor& monitor);
+/// the layout of `options`, and the memory there is what decoders and compressors leave of it. Collective. Throws:
+/// RequestError, io::Error, comm::PeerFailed.
+OpenedSort open_sort(SortOptions& options, comm::Communicator& ranks, Monitor& monitor, OpenedFor what);
 
 /// Opens a sort of records that each rank has in memory. `sorted`: the memory that gets this rank's share. Throws:
 /// RequestError.

@@ -232,7 +232,7 @@ void PlannedSort::describe(RankResult& result) const {
 SortPlan plan_sort(const SortOptions& options, comm::Communicator& ranks) {
   Monitor monitor;
   SortOptions own = options;
-  OpenedSort opened = open_sort(own, ranks, monitor);
+  OpenedSort opened = open_sort(own, ranks, monitor, OpenedFor::kPlan);
   PlannedSort planned(std::move(opened), own, ranks, monitor);
   SortPlan plan = std::move(planned.plan);
   if (planned.shares.run) plan.input_cached = planned.input_cached;

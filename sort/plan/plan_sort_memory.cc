@@ -230,7 +230,8 @@ void PlannedSort::take_blocks_of_checkpoint() {
         "checkpoint {}: it has runs in blocks of {}, and {} {} has room for blocks of {} only: give as much "
         "memory as before, or {}",
         options.checkpoint.folders.front(), io::human_size(bytes), io::field("memory"),
-        io::human_size(options.memory_bytes), io::human_size(plan.memory.largest_block_bytes), io::field("restart")));
+        io::human_size(options.memory_bytes + codec_bytes), io::human_size(plan.memory.largest_block_bytes),
+        io::field("restart")));
   plan.memory.spill_block_bytes = bytes;
 }
 

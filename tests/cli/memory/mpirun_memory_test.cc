@@ -88,6 +88,25 @@ TEST_F(MpirunMemory, claimed_pieces_of_one_input_stay_within_the_promise) {
   EXPECT_LT(beyond_memory(), 96);
 }
 
+TEST_F(MpirunMemory, windows_of_inputs_that_ranks_copy_count_within_it) {
+  ASSERT_EQ(run("yes \"$(printf %099d 7)\" | head -c 160000000 | zstd -q -1 --long=27 -c >d/in.0 && cp d/in.0 d/in.1")
+                .exit_code,
+            0);
+  const auto sort_with = [&](const std::string& memory) {
+    return run(kEndAtOnce +
+               ("$M -n 2 $H sort -q --lines -T t -S " + memory + " 'd/in.{rank}' -o 'd/out.{rank}' --report run.json"));
+  };
+  const Outcome refused = sort_with("32M");
+  ASSERT_TRUE(job_failed_with(refused, {"decompress d/in.", "and -S allows 32.0 MiB: give -S "}));
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(refused.err, found, std::regex("give -S ([0-9]+)M or more")));
+  const Outcome outcome = sort_with(found[1].str() + "M");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_LT(beyond_memory(), 96);
+  EXPECT_EQ(run("cat d/in.? | zstd -dqc --long=27 >all && cat d/out.? | cmp - all").exit_code, 0);
+  EXPECT_EQ(shell_.names_in("t"), "");
+}
+
 TEST_F(MpirunMemory, more_than_the_machine_has_is_lowered_on_each_rank) {
   ASSERT_EQ(run("printf 'c\\nb\\na\\n' >d/in.0; printf 'b\\n' >d/in.1").exit_code, 0);
   const Outcome outcome =

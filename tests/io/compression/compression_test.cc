@@ -178,6 +178,48 @@ TEST(Compression, leaves_other_streams_as_they_are) {
   }
 }
 
+TEST(Compression, as_many_threads_compress_as_have_room) {
+  const auto threads = [](Compression format, int level, std::uint64_t bytes) {
+    return threads_that_compress({format, level}, 16, bytes);
+  };
+  for (const CompressionName& known : kCompressions)
+    EXPECT_EQ(threads(known.format, 0, kFreeCompressorBytes), 8U) << known.name;
+  for (const int level : {5, 9, 13, 19}) {
+    const std::size_t few = threads(Compression::kZstd, level, kFreeCompressorBytes);
+    EXPECT_LE(compressor_bytes({Compression::kZstd, level}, few), kFreeCompressorBytes);
+    EXPECT_GT(compressor_bytes({Compression::kZstd, level}, few + 1), kFreeCompressorBytes);
+    EXPECT_EQ(threads(Compression::kZstd, level, compressor_bytes({Compression::kZstd, level}, 8)), 8U);
+    EXPECT_EQ(threads(Compression::kZstd, level, 0), 1U);
+  }
+  EXPECT_EQ(compressor_bytes({}, 8), 0U);
+}
+
+TEST(Compression, memory_for_windows_is_what_headers_say) {
+  // Frames of zstd whose headers say a window of 128 MiB: of unknown size, and of 256 bytes.
+  const std::string wide("\x28\xb5\x2f\xfd\x00\x88", 6);
+  const std::string few("\x28\xb5\x2f\xfd\x40\x88\x00\x00", 8);
+  const std::string skipped("\x50\x2a\x4d\x18\x04\x00\x00\x00\x01\x02\x03\x04", 12);
+  const auto needed = [](const std::string& front, Compression format = Compression::kZstd) {
+    return decoder_bytes(format, text_bytes(front));
+  };
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  EXPECT_GT(needed(wide), 128 * kMiB);
+  EXPECT_LT(needed(wide), 131 * kMiB);
+  EXPECT_LT(needed(few), 2 * kMiB);
+  EXPECT_EQ(needed(skipped + skipped + wide), needed(wide));
+  EXPECT_EQ(needed(skipped), needed(few.substr(0, 3)));
+  EXPECT_GT(needed(std::string("\x04\x22\x4d\x18\x60\x70\x73", 7), Compression::kLz4), 8 * kMiB);
+  EXPECT_LE(needed(std::string("\x04\x22\x4d\x18\x60\x70\x73", 7), Compression::kLz4), kFreeDecoderBytes);
+  EXPECT_EQ(needed(wide, Compression::kNone), 0U);
+
+  EXPECT_EQ(memory_beside_decoders({5}, kFreeDecoderBytes, "in"), 5U);
+  EXPECT_EQ(memory_beside_decoders({30 * kMiB}, kFreeDecoderBytes + 10 * kMiB, "in"), 20 * kMiB);
+  EXPECT_EQ(memory_beside_decoders({11 * kMiB}, kFreeDecoderBytes + 10 * kMiB, "in"), kMiB);
+  const std::string refused =
+      message_of<Error>([] { memory_beside_decoders({11 * kMiB - 1}, kFreeDecoderBytes + 10 * kMiB, "in"); });
+  EXPECT_NE(refused.find("give 'memory' 11M or more"), std::string::npos) << refused;
+}
+
 TEST(Compression, follows_from_names) {
   EXPECT_EQ(compression_of_name("a.gz"), Compression::kGzip);
   EXPECT_EQ(compression_of_name("a.vcf.bgz"), Compression::kGzip);
