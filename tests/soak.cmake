@@ -38,8 +38,6 @@ hetsort_soak("faults at the first 40 calls of each kind, 10,000 flipped messages
   $<TARGET_FILE:hetsort_distributed_test> --gtest_filter=*DistributedFault*)
 hetsort_soak("10,000 bits flipped in control messages of ranks in one process" HETSORT_TEST_CONTROL_FLIPS=10000
   $<TARGET_FILE:hetsort_comm_test> --gtest_filter=CommMessageFault.a_flipped*)
-hetsort_soak("a sort on 1,000 ranks of 16 threads in one process" HETSORT_TEST_RANKS=1000
-  $<TARGET_FILE:hetsort_many_ranks_test> --gtest_filter=*of_16*)
 foreach(part io gen partition research sort)
   hetsort_soak("properties of ${part}, 5,000 cases each" $<TARGET_FILE:hetsort_${part}_test>)
 endforeach()
