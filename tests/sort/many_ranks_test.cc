@@ -74,7 +74,9 @@ std::size_t threads_that_merged(const Monitor& monitor) {
 void sort_on(int count, bool all_merge, std::size_t merging_threads) {
   SCOPED_TRACE(seed_note());
   const std::size_t records = static_cast<std::size_t>(count) * kThreads * kRecordsOfThread;
-  const Bytes input = make_records({Distribution::kFewKeys, kTenByteKeys, records, test_seed()});
+  // Each rank has records for a quarter of all ranks; few keys show how ties are broken.
+  const Bytes input =
+      make_records({all_merge ? Distribution::kFewKeys : Distribution::kUniform, kTenByteKeys, records, test_seed()});
   const SmallPages pages;
   const ManyFiles files;
   if (const rlim_t needed = kFilesOfRank * static_cast<rlim_t>(count); files.most() < needed)
