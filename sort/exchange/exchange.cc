@@ -25,6 +25,7 @@
 #include "sort/exchange/size_tables.h"
 #include "sort/exchange/thread_ranges.h"
 #include "sort/failure/report_failure.h"
+#include "sort/merge/fewer_streams.h"
 #include "sort/merge/merge_runs.h"
 #include "sort/output/output_sinks.h"
 
@@ -42,6 +43,7 @@ class Exchange {
         output_(output),
         me_(plan.me),
         memory_(runs, plan, context),
+        line_limits_{runs.longest_line, memory_for_lines(plan, runs, context)},
         copies_(runs, context) {}
 
   Written run() {
@@ -58,6 +60,7 @@ class Exchange {
     sizes_ = tables_->swap(sizes_to_ranks(out_.streams, plan_, sizes_of_ranges_), sizes_from_ranks(plan_),
                            progress_of(ranks_));
     range_first_ = firsts_of_ranges(plan_, sizes_);
+    if (context_.layout.is_lines()) say_passes(plan_, sizes_, line_limits_, context_);
     start(list_incoming(plan_, sizes_));
     run_workers(threads(), [&](std::size_t thread, const StopFlag& stop) {
       const Monitor::Activity activity(*context_.monitor, thread, "merge and write");
@@ -315,8 +318,9 @@ class Exchange {
     const auto read_queue = io::make_queue(runs_.spill_backend, kSpillReadDepth);
     const std::vector<std::size_t> copied = copied_for(range);
     const OwnStreams own = own_streams(range, copied, memory, *read_queue);
-    JoinedStreams streams;
-    join_in_input_order(thread, own, copied, streams);
+    FewerStreams all(context_, memory.staging, line_limits_);
+    join_in_input_order(thread, range, own, copied, all);
+    RecordStreams& streams = all.reduce(stop);
     if (output_.is_relayed() && me_ != 0) {
       relay(streams, verifier);
       return;
@@ -364,33 +368,35 @@ class Exchange {
   }
 
   /// Joins own and incoming streams in the order of their runs in the whole input, which breaks ties.
-  void join_in_input_order(std::size_t thread, const OwnStreams& own, std::span<const std::size_t> copied,
-                           JoinedStreams& joined) const {
+  void join_in_input_order(std::size_t thread, std::size_t range, const OwnStreams& own,
+                           std::span<const std::size_t> copied, FewerStreams& joined) const {
     struct Placed {
       std::uint64_t place = 0;
+      std::uint64_t records = 0;
       RecordStreams* source = nullptr;
       std::size_t stream = 0;
     };
     std::vector<Placed> order;
     std::size_t incoming = 0;
     std::size_t copy = runs_.kept.size();
+    const std::vector<std::vector<std::uint64_t>> records = records_of_streams(plan_, sizes_, range);
     for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
       const std::vector<std::uint64_t>& places = plan_.of_rank[rank].places;
       const bool is_copied = std::ranges::binary_search(copied, rank);
       for (std::size_t run = 0; run < places.size(); ++run) {
         incoming += rank == me_ ? 0 : 1;
         if (is_copied)
-          order.push_back({places[run], own.kept.get(), copy++});
+          order.push_back({places[run], records[rank][run], own.kept.get(), copy++});
         else if (rank != me_)
-          order.push_back({places[run], incoming_[thread].get(), incoming - 1});
+          order.push_back({places[run], records[rank][run], incoming_[thread].get(), incoming - 1});
         else if (run < runs_.kept.size())
-          order.push_back({places[run], own.kept.get(), run});
+          order.push_back({places[run], records[rank][run], own.kept.get(), run});
         else
-          order.push_back({places[run], own.spilled.get(), run - runs_.kept.size()});
+          order.push_back({places[run], records[rank][run], own.spilled.get(), run - runs_.kept.size()});
       }
     }
     std::ranges::sort(order, {}, &Placed::place);
-    for (const Placed& each : order) joined.add(*each.source, each.stream);
+    for (const Placed& each : order) joined.add(*each.source, each.stream, each.records * context_.layout.record_bytes);
   }
 
   void finish() {
@@ -427,6 +433,7 @@ class Exchange {
   std::size_t me_;
   int first_tag_ = 0;
   ExchangeMemory memory_;
+  FewerStreams::Limits line_limits_;
   std::optional<SizeTables> tables_;
   OutgoingPortions out_;
   std::vector<std::vector<StreamSize>> sizes_;            // from each rank
