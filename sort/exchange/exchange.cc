@@ -25,6 +25,7 @@
 #include "sort/exchange/size_tables.h"
 #include "sort/exchange/thread_ranges.h"
 #include "sort/failure/report_failure.h"
+#include "sort/merge/fewer_streams.h"
 #include "sort/merge/merge_runs.h"
 #include "sort/output/output_sinks.h"
 
@@ -42,6 +43,7 @@ class Exchange {
         output_(output),
         me_(plan.me),
         memory_(runs, plan, context),
+        line_limits_{runs.longest_line, memory_for_lines(plan, runs, context)},
         copies_(runs, context) {}
 
   Written run() {
@@ -58,6 +60,7 @@ class Exchange {
     sizes_ = tables_->swap(plan_.is_dealt ? tables_of_ranges(plan_, sizes_of_ranges_) : std::move(out_.sizes_to),
                            sizes_in_tables(plan_), progress_of(ranks_));
     range_first_ = firsts_of_ranges(plan_, sizes_);
+    if (context_.layout.is_lines()) say_passes(plan_, sizes_, line_limits_, context_);
     start(list_incoming(plan_, sizes_));
     run_workers(threads(), [&](std::size_t thread, const StopFlag& stop) {
       const Monitor::Activity activity(*context_.monitor, thread, "merge and write");
@@ -327,8 +330,9 @@ class Exchange {
     const auto read_queue = io::make_queue(runs_.spill_backend, kSpillReadDepth);
     const std::vector<std::size_t> copied = copied_for(range);
     const OwnStreams own = own_streams(range, copied, memory, *read_queue);
-    JoinedStreams streams;
-    join_in_input_order(thread, own, copied, streams);
+    FewerStreams all(context_, memory.staging, line_limits_);
+    join_in_input_order(thread, range, own, copied, all);
+    RecordStreams& streams = all.reduce(stop);
     if (output_.is_relayed() && me_ != 0) {
       relay(streams, verifier);
       return;
@@ -376,31 +380,33 @@ class Exchange {
   }
 
   /// Joins own and incoming streams in the order of their runs in the whole input, which breaks ties.
-  void join_in_input_order(std::size_t thread, const OwnStreams& own, std::span<const std::size_t> copied,
-                           JoinedStreams& joined) const {
+  void join_in_input_order(std::size_t thread, std::size_t range, const OwnStreams& own,
+                           std::span<const std::size_t> copied, FewerStreams& joined) const {
     struct Placed {
       std::uint64_t place = 0;
+      std::uint64_t records = 0;
       RecordStreams* source = nullptr;
       std::size_t stream = 0;
     };
     std::vector<Placed> order;
-    const auto place_of = [this](std::size_t rank, std::size_t run) { return plan_.of_rank[rank].places[run]; };
+    const std::vector<std::vector<std::uint64_t>> records = records_of_streams(plan_, sizes_, range);
+    const auto place = [&](std::size_t rank, std::size_t run, RecordStreams& source, std::size_t stream) {
+      order.push_back({plan_.of_rank[rank].places[run], records[rank][run], &source, stream});
+    };
     IncomingStreams& incoming = *incoming_[thread];
     for (std::size_t stream = 0; stream < incoming.streams(); ++stream) {
       const auto from = static_cast<std::size_t>(incoming.info(stream).from);
       if (std::ranges::binary_search(copied, from)) continue;
-      order.push_back({place_of(from, incoming.info(stream).number % plan_.of_rank[from].runs), &incoming, stream});
+      place(from, incoming.info(stream).number % plan_.of_rank[from].runs, incoming, stream);
     }
-    for (std::size_t run = 0; run < runs_.count(); ++run) {
-      const bool is_kept = run < runs_.kept.size();
-      order.push_back({place_of(me_, run), is_kept ? static_cast<RecordStreams*>(own.kept.get()) : own.spilled.get(),
-                       is_kept ? run : run - runs_.kept.size()});
-    }
-    std::size_t copy = runs_.kept.size();
+    const std::size_t kept = runs_.kept.size();
+    for (std::size_t run = 0; run < kept; ++run) place(me_, run, *own.kept, run);
+    for (std::size_t run = kept; run < runs_.count(); ++run) place(me_, run, *own.spilled, run - kept);
+    std::size_t copy = kept;
     for (const std::size_t rank : copied)
-      for (const std::uint64_t place : plan_.of_rank[rank].places) order.push_back({place, own.kept.get(), copy++});
+      for (std::size_t run = 0; run < plan_.of_rank[rank].runs; ++run) place(rank, run, *own.kept, copy++);
     std::ranges::sort(order, {}, &Placed::place);
-    for (const Placed& each : order) joined.add(*each.source, each.stream);
+    for (const Placed& each : order) joined.add(*each.source, each.stream, each.records * context_.layout.record_bytes);
   }
 
   void finish() {
@@ -437,6 +443,7 @@ class Exchange {
   std::size_t me_;
   int first_tag_ = 0;
   ExchangeMemory memory_;
+  FewerStreams::Limits line_limits_;
   std::optional<SizeTables> tables_;
   OutgoingPortions out_;
   std::vector<std::vector<StreamSize>> sizes_;            // from each rank

@@ -2,8 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/exchange/exchange_streams.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+
+#include "io/field.h"
+#include "io/file_system.h"
 #include "sort/runs/spill_writer.h"
 #include "sort/select/sorted_runs.h"
 
@@ -145,29 +150,58 @@ std::vector<RunCopies::Original> originals_of(const ExchangePlan& plan, std::siz
   return originals;
 }
 
+std::vector<std::vector<std::uint64_t>> records_of_streams(const ExchangePlan& plan,
+                                                           const std::vector<std::vector<StreamSize>>& sizes,
+                                                           std::size_t range) {
+  const RankRuns& mine = plan.of_rank[plan.me];
+  const std::size_t own = range - plan.first_range(plan.me);
+  std::vector<std::vector<std::uint64_t>> records(plan.of_rank.size());
+  for (std::size_t rank = 0; rank < records.size(); ++rank) {
+    const std::size_t runs = plan.of_rank[rank].runs;
+    for (std::size_t run = 0; run < runs; ++run) {
+      if (rank == plan.me)
+        records[rank].push_back(plan.cuts[range + 1][run] - plan.cuts[range][run]);
+      else if (plan.is_dealt)
+        records[rank].push_back(sizes[rank][range * runs + run].records);
+      else
+        records[rank].push_back(
+            sizes[rank][(own % mine.threads * runs + run) * mine.parts + own / mine.threads].records);
+    }
+  }
+  return records;
+}
+
 std::vector<std::uint64_t> firsts_of_ranges(const ExchangePlan& plan,
                                             const std::vector<std::vector<StreamSize>>& sizes) {
   if (plan.is_dealt) return plan.range_first;
-  const RankRuns& mine = plan.of_rank[plan.me];
   const std::size_t first = plan.first_range(plan.me);
   std::vector<std::uint64_t> firsts{0};
-  for (std::size_t range = 0; range < mine.ranges(); ++range) {
-    const Cut& from = plan.cuts[first + range];
-    const Cut& to = plan.cuts[first + range + 1];
+  for (std::size_t range = first; range < first + plan.of_rank[plan.me].ranges(); ++range) {
     std::uint64_t records = 0;
-    for (std::size_t run = 0; run < from.size(); ++run) records += to[run] - from[run];
-    const std::size_t thread = range % mine.threads;
-    const std::size_t part = range / mine.threads;
-    for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
-      if (rank == plan.me) continue;
-      const std::size_t runs = plan.of_rank[rank].runs;
-      for (std::size_t run = 0; run < runs; ++run)
-        records += sizes[rank][(thread * runs + run) * mine.parts + part].records;
-    }
+    for (const std::vector<std::uint64_t>& of_rank : records_of_streams(plan, sizes, range))
+      records = std::reduce(of_rank.begin(), of_rank.end(), records);
     firsts.push_back(firsts.back() + records);
   }
   if (firsts.back() != plan.shares[plan.me]) refuse_summaries();
   return firsts;
+}
+
+void say_passes(const ExchangePlan& plan, const std::vector<std::vector<StreamSize>>& sizes,
+                const FewerStreams::Limits& limits, const RankContext& context) {
+  bool has_room = true;
+  const std::size_t first = plan.first_range(plan.me);
+  for (std::size_t range = first; range < first + plan.of_rank[plan.me].ranges(); ++range) {
+    std::uint64_t held = 0;
+    for (const std::vector<std::uint64_t>& of_rank : records_of_streams(plan, sizes, range))
+      for (const std::uint64_t bytes : of_rank) held += std::min(bytes, limits.longest_line);
+    has_room = has_room && held <= limits.held_bytes;
+  }
+  std::vector<std::uint64_t> ranks{has_room ? 0U : 1U};
+  context.ranks->all_reduce_sum(ranks);
+  if (plan.me == 0 && ranks[0] > 0)
+    context.monitor->note(
+        fmt::format("{} of {} ranks merge lines of up to {} in several passes: {} has no room for one of each stream",
+                    ranks[0], plan.of_rank.size(), io::human_size(limits.longest_line), io::field("memory")));
 }
 
 std::vector<std::vector<IncomingStream>> list_incoming(const ExchangePlan& plan,

@@ -19,6 +19,7 @@
 #include "sort/exchange/plan_exchange.h"
 #include "sort/exchange/run_portions.h"
 #include "sort/exchange/size_tables.h"
+#include "sort/merge/fewer_streams.h"
 #include "sort/model/rank_context.h"
 #include "sort/runs/form_runs.h"
 
@@ -58,6 +59,16 @@ std::vector<RunCopies::Original> originals_of(const ExchangePlan& plan, std::siz
 /// ranges are dealt, those of the plan. `sizes`: as below.
 std::vector<std::uint64_t> firsts_of_ranges(const ExchangePlan& plan,
                                             const std::vector<std::vector<StreamSize>>& sizes);
+
+/// The records in the streams of one of the own ranges, or of any range if ranges are dealt: for each rank those of its
+/// runs. `sizes`: as below.
+std::vector<std::vector<std::uint64_t>> records_of_streams(const ExchangePlan& plan,
+                                                           const std::vector<std::vector<StreamSize>>& sizes,
+                                                           std::size_t range);
+
+/// Reports how many ranks have no memory for a line of each stream of a range. `sizes`: as below. Collective.
+void say_passes(const ExchangePlan& plan, const std::vector<std::vector<StreamSize>>& sizes,
+                const FewerStreams::Limits& limits, const RankContext& context);
 
 /// The streams that arrive, for each thread of this rank: rank by rank, run by run. `sizes`: the table from each rank,
 /// as SizeTables::swap() returns them.

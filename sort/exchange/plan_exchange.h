@@ -97,6 +97,10 @@ std::uint64_t threads_worth_merging(const std::vector<RankRuns>& ranks, std::uin
 std::uint64_t runs_that_fit(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_bytes,
                             std::uint64_t line_bytes);
 
+/// Memory of a thread of this rank for lines of the streams that it merges, if blocks cut them: its part of what blocks
+/// leave of the rank's memory, and of what the rank may use beside that. At least FewerStreams::two_lines().
+std::uint64_t memory_for_lines(const ExchangePlan& plan, const FormedRuns& runs, const RankContext& context);
+
 /// What the exchange is planned from.
 struct ExchangeRequest {
   const Shares& shares;

@@ -3,14 +3,14 @@
 #include "sort/merge/line_streams.h"
 
 #include <stdexcept>
-#include <utility>
 
 namespace hetsort::sort {
 
 std::span<const std::byte> LineStreams::next(std::size_t number) {
   Stream& stream = streams_[number];
+  if (keys_.is_whole(stream.line.bytes())) stream.line.clear();
   while (true) {
-    if (!stream.left.empty() && stream.begun_line.empty()) {
+    if (!stream.left.empty() && stream.line.empty()) {
       const std::span<const std::byte> lines = stream.left.first(keys_.whole_lines(stream.left));
       stream.left = stream.left.subspan(lines.size());
       if (!lines.empty()) return lines;
@@ -18,16 +18,13 @@ std::span<const std::byte> LineStreams::next(std::size_t number) {
     if (!stream.left.empty()) {
       const std::byte* const first = stream.left.data();
       const std::byte* const end = keys_.end_of_line(first, first + stream.left.size());
-      stream.begun_line.insert(stream.begun_line.end(), first, end);
+      stream.line.append({first, end});
       stream.left = stream.left.subspan(static_cast<std::size_t>(end - first));
-      if (keys_.is_whole(stream.begun_line)) {
-        stream.line = std::exchange(stream.begun_line, {});
-        return stream.line;
-      }
+      if (keys_.is_whole(stream.line.bytes())) return stream.line.bytes();
     }
     stream.left = source_.next(number);
     if (!stream.left.empty()) continue;
-    if (!stream.begun_line.empty()) throw std::runtime_error("a run ends inside a line: memory or network changed it");
+    if (!stream.line.empty()) throw std::runtime_error("a run ends inside a line: memory or network changed it");
     return {};
   }
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "order/line_buffer.h"
 #include "sort/model/record_order.h"
 #include "sort/model/record_streams.h"
 
@@ -24,9 +25,8 @@ class LineStreams : public RecordStreams {
 
  private:
   struct Stream {
-    std::span<const std::byte> left;    // rest of the source's block
-    std::vector<std::byte> begun_line;  // begin of a line, from the blocks before
-    std::vector<std::byte> line;        // the line that was returned last, if blocks cut it
+    std::span<const std::byte> left;  // rest of the source's block
+    order::LineBuffer line;           // a line that blocks cut: the one that was returned last, or the begin of one
   };
 
   RecordStreams& source_;

@@ -11,28 +11,20 @@
 
 namespace hetsort::sort {
 
-namespace {
-
-/// Merges one batch into a run that spills.
-SpilledRun spill_merged(SortedInputs& inputs, const RankContext& context, const FormedRuns& runs) {
-  SpilledRun run;
-  run_workers(1, [&](std::size_t worker, const StopFlag& stop) {
-    const Monitor::Activity activity(*context.monitor, worker, "merge and spill");
-    const auto queue = io::make_queue(runs.spill_backend, context.plan.staging_blocks);
-    StagingRing ring(context.beside_shared(worker).staging, context.plan.staging_blocks, *queue);
-    io::SpillPacker packer(context.options->spill.compression, &runs.space->pace());
-    SpillWriter writer(*runs.space, ring, context.layout, context.plan.prefix_bytes, &packer);
-    OrderVerifier verifier(context.layout);
-    merge_streams(inputs, context.layout, {writer, verifier, *context.monitor, stop});
-    writer.finish();
-    run = writer.take_run();
-    run.longest_line = verifier.longest_line();
-  });
-  run.digest = inputs.digest();
+SpilledRun spill_merged(RecordStreams& streams, const FormedRuns& runs, const RankContext& context,
+                        std::span<std::byte> staging, const StopFlag& stop) {
+  const auto queue = io::make_queue(runs.spill_backend, context.plan.staging_blocks);
+  StagingRing ring(staging, context.plan.staging_blocks, *queue);
+  io::SpillPacker packer(context.options->spill.compression, &runs.space->pace());
+  SpillWriter writer(*runs.space, ring, context.layout, context.plan.prefix_bytes, &packer);
+  OrderVerifier verifier(context.layout);
+  verifier.keep_no_first_line();
+  merge_streams(streams, context.layout, {writer, verifier, *context.monitor, stop});
+  writer.finish();
+  SpilledRun run = writer.take_run();
+  run.longest_line = verifier.longest_line();
   return run;
 }
-
-}  // namespace
 
 FormedRuns merge_batches(Input& input, const RankContext& context, const SortedInputs::Memory& memory) {
   FormedRuns runs;
@@ -45,7 +37,12 @@ FormedRuns merge_batches(Input& input, const RankContext& context, const SortedI
     input.map_quotes(context.plan.threads, nullptr);
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
     SortedInputs inputs(input, context.layout, memory, {begin, begin + static_cast<std::ptrdiff_t>(count)});
-    SpilledRun run = spill_merged(inputs, context, runs);
+    SpilledRun run;
+    run_workers(1, [&](std::size_t worker, const StopFlag& stop) {
+      const Monitor::Activity activity(*context.monitor, worker, "merge and spill");
+      run = spill_merged(inputs, runs, context, context.beside_shared(worker).staging, stop);
+    });
+    run.digest = inputs.digest();
     input.close_files(first, count);
     run.first_record = runs.input_bytes / context.layout.record_bytes;
     runs.input += run.digest;

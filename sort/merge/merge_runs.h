@@ -62,6 +62,11 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
 /// The minimum number of runs to which reduce_runs() can merge these.
 std::size_t min_runs(const FormedRuns& runs);
 
+/// Merges streams into a run in the space of `runs`, whose digest is not set. `staging`: a thread's memory for blocks
+/// that are being written. Throws: as merge_streams().
+SpilledRun spill_merged(RecordStreams& streams, const FormedRuns& runs, const RankContext& context,
+                        std::span<std::byte> staging, const StopFlag& stop);
+
 /// Where merged records go, and what looks at them on the way.
 struct MergeTarget {
   RecordSink& sink;

@@ -150,9 +150,6 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
     run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
       const Monitor::Activity activity(*context.monitor, worker, "merge to fewer runs");
       const ThreadMemory memory = context.memory_of(worker);
-      const auto write_queue = io::make_queue(runs.spill_backend, context.plan.staging_blocks);
-      StagingRing ring(memory.staging, context.plan.staging_blocks, *write_queue);
-      io::SpillPacker packer(context.options->spill.compression, &runs.space->pace());
       for (std::size_t group = next++; group < groups.size(); group = next++) {
         const auto [first, last] = groups[group];
         std::vector<SpilledPortion> portions;
@@ -161,16 +158,9 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
         const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
         RunReader reader(*runs.space, context.layout, portions,
                          reading_memory(memory, runs.longest_line * portions.size()), *read_queue);
-        SpillWriter writer(*runs.space, ring, context.layout, context.plan.prefix_bytes, &packer);
-        OrderVerifier verifier(context.layout);
-        merge_streams(reader, context.layout, {writer, verifier, *context.monitor, stop});
-        writer.finish();
-        merged[group] = writer.take_run();
+        merged[group] = spill_merged(reader, runs, context, memory.staging, stop);
         merged[group].first_record = runs.spilled[first].first_record;
-        for (std::size_t run = first; run < last; ++run) {
-          merged[group].digest += runs.spilled[run].digest;
-          merged[group].longest_line = std::max(merged[group].longest_line, runs.spilled[run].longest_line);
-        }
+        for (std::size_t run = first; run < last; ++run) merged[group].digest += runs.spilled[run].digest;
         if (context.checkpoint != nullptr) context.checkpoint->add(merged[group], *runs.space);
         for (std::size_t run = first; run < last; ++run)
           for (const SpilledBlock& block : runs.spilled[run].blocks)

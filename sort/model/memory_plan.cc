@@ -293,6 +293,15 @@ std::size_t threads_that_write(const MemoryPlan& plan, std::uint64_t used_bytes,
   return std::min<std::uint64_t>(plan.threads, left / (kLinesOfWriter * std::max<std::uint64_t>(1, longest_line)));
 }
 
+std::uint64_t beside_memory_bytes(std::uint64_t ranks_on_host) {
+  constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kOfFewRanks = 48 * kMebibyte;
+  constexpr std::uint64_t kOfManyRanks = 20 * kMebibyte;
+  constexpr std::uint64_t kFewRanks = 8;
+  const std::uint64_t more = kMebibyte * (ranks_on_host - std::min(ranks_on_host, kFewRanks));
+  return std::max(kOfManyRanks, kOfFewRanks - std::min(kOfFewRanks, more));
+}
+
 MemoryPlan plan_memory(const MemoryRequest& asked) {
   MemoryRequest request = asked;
   request.memory_bytes = std::min(request.memory_bytes, kMaxMemoryBytes);

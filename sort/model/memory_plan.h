@@ -124,6 +124,10 @@ std::size_t threads_that_merge(const MemoryPlan& plan, std::uint64_t longest_lin
 /// index take of the arena. 0 if there is no room for a single one: then the run spills.
 std::size_t threads_that_write(const MemoryPlan& plan, std::uint64_t used_bytes, std::uint64_t longest_line);
 
+/// Bytes that a rank may use beside its memory. The rest of the 96 MiB that the process has beside it is for the
+/// program and MPI, whose shared memory grows with the ranks on the host.
+std::uint64_t beside_memory_bytes(std::uint64_t ranks_on_host);
+
 /// The block of whole pages nearest below `target` that holds whole records, at least one: without padding where
 /// lcm(record, page) is small enough, else padded.
 std::uint64_t block_near(std::uint64_t target, const RecordLayout& layout);

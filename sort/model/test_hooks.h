@@ -31,6 +31,8 @@ struct TestHooks {
   /// Replaces the least bytes of the mean stream if several threads of a rank merge, or if ranks of one host share
   /// memory; 0 = both always. Has the same value on all ranks.
   std::optional<std::uint64_t> min_stream_bytes{};
+  /// Replaces the memory for lines of streams that a thread merges in the exchange.
+  std::optional<std::uint64_t> held_line_bytes{};
   /// Replaces the work that was measured on this rank, so that output shares by measured rates repeat.
   std::function<Work(const Work& measured)> judge_work{};
   /// Replaces the number of rounds in which links are measured, with few bytes each. The same on all ranks.

@@ -137,14 +137,6 @@ std::optional<std::uint64_t> sufficient_memory(const ExchangeShape& shape, const
 
 }  // namespace
 
-std::uint64_t beside_memory_bytes(std::uint64_t ranks_on_host) {
-  constexpr std::uint64_t kOfFewRanks = 48 * kMebibyte;
-  constexpr std::uint64_t kOfManyRanks = 20 * kMebibyte;
-  constexpr std::uint64_t kFewRanks = 8;
-  const std::uint64_t more = kMebibyte * (ranks_on_host - std::min(ranks_on_host, kFewRanks));
-  return std::max(kOfManyRanks, kOfFewRanks - std::min(kOfFewRanks, more));
-}
-
 std::uint64_t exchange_use_bytes(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks, std::size_t me) {
   const Sums all = sum_up(shape, ranks);
   return use_of(shape, ranks[me], all.sides[me], all);

@@ -18,10 +18,6 @@
 
 namespace hetsort::sort {
 
-/// Bytes that a rank may use beside its memory. The rest of the 96 MiB that the process has beside it is for the
-/// program and MPI, whose shared memory grows with the ranks on the host.
-std::uint64_t beside_memory_bytes(std::uint64_t ranks_on_host);
-
 struct ExchangingRank {
   std::uint64_t memory_bytes = 0;  ///< the requested memory
   std::uint64_t threads = 1;       ///< the requested threads; memory may suffice for fewer

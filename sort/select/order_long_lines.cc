@@ -58,8 +58,8 @@ class LongLineSearch {
     for (std::size_t run = 0; run < mine.runs.count(); ++run) {
       const auto begins_with_less = [&](const std::string& other) { return other < key; };
       const auto begins_with_at_most = [&](const std::string& other) { return other <= key; };
-      const std::uint64_t first = border(run, {0, mine.runs.records(run)}, kMarkKeyBytes, begins_with_less);
-      const std::uint64_t last = border(run, {first, mine.runs.records(run)}, kMarkKeyBytes, begins_with_at_most);
+      const std::uint64_t first = border(run, {0, mine.runs.records(run)}, &SortedRuns::front, begins_with_less);
+      const std::uint64_t last = border(run, {first, mine.runs.records(run)}, &SortedRuns::front, begins_with_at_most);
       open_.push_back({first, last});
     }
   }
@@ -171,17 +171,16 @@ class LongLineSearch {
       const int order = key.compare(pivot.key);
       return order != 0 ? order < 0 : place < pivot.place;
     };
-    return border(run, open, std::string::npos, is_below);
+    return border(run, open, &SortedRuns::line, is_below);
   }
 
-  /// The end of the lines in the bytes `open` of a run for whose key is_below(key) holds. Only the first `key_bytes` of
-  /// a key count.
+  /// The end of the lines in the bytes `open` of a run for whose key, as `read` returns it, is_below(key) holds.
   template <typename IsBelow>
-  std::uint64_t border(std::size_t run, OpenBytes open, std::size_t key_bytes, const IsBelow& is_below) const {
+  std::uint64_t border(std::size_t run, OpenBytes open, RunLine (SortedRuns::*read)(std::size_t, std::uint64_t),
+                       const IsBelow& is_below) const {
     while (open.first < open.last) {
-      RunLine line = mine_.runs.line(run, open.first + (open.last - open.first) / 2);
+      const RunLine line = (mine_.runs.*read)(run, open.first + (open.last - open.first) / 2);
       mine_.runs.forget();
-      line.key.resize(std::min(line.key.size(), key_bytes));
       if (is_below(line.key))
         open.first = std::min(open.last, std::max(open.first + 1, line.end));
       else

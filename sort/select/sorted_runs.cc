@@ -24,12 +24,9 @@ constexpr std::uint64_t kPagesTakenWhole = 4;
 constexpr std::uint64_t kLongLineBytes = std::uint64_t{16} << 10;
 constexpr std::size_t kMaxLongLines = 4096;
 
-std::string text_of(std::span<const std::byte> key) { return {reinterpret_cast<const char*>(key.data()), key.size()}; }
-
-std::string front_of(std::string key) {
-  key.resize(std::min(key.size(), kMarkKeyBytes));
-  key.shrink_to_fit();
-  return key;
+/// The first bytes of a key, `most` at most.
+std::string text_of(std::span<const std::byte> key, std::size_t most = SIZE_MAX) {
+  return {reinterpret_cast<const char*>(key.data()), std::min(key.size(), most)};
 }
 
 /// Returns `count` positions of [first, last), evenly spread; all of them if there are no more.
@@ -117,13 +114,13 @@ std::uint64_t SpilledLinesView::line_start(std::size_t run, std::uint64_t positi
   return known != nullptr ? known->first : probe_.line_at(run, position).first;
 }
 
-std::string SpilledLinesView::key(std::size_t run, std::uint64_t position) {
-  if (const RunLine* const known = known_line(run, position)) return known->key;
-  RunLine found = line(run, position);
-  found.key = front_of(std::move(found.key));
-  if (found.end - found.first < kLongLineBytes) return std::move(found.key);
+RunLine SpilledLinesView::front(std::size_t run, std::uint64_t position) {
+  if (const RunLine* const known = known_line(run, position)) return *known;
+  const RunLine whole = line(run, position);
+  RunLine found{whole.first, whole.end, whole.key.substr(0, kMarkKeyBytes)};
+  if (found.end - found.first < kLongLineBytes) return found;
   if (long_lines_.size() >= kMaxLongLines) long_lines_.clear();
-  return long_lines_.emplace(std::pair(run, found.first), std::move(found)).first->second.key;
+  return long_lines_.emplace(std::pair(run, found.first), std::move(found)).first->second;
 }
 
 const RunLine* SpilledLinesView::known_line(std::size_t run, std::uint64_t position) const {
@@ -171,8 +168,6 @@ std::string MemoryRunsView::key(std::size_t run, std::uint64_t position) {
 MemoryLinesView::MemoryLinesView(std::span<const MemoryRun> runs, std::span<Element> scratch)
     : MemoryRunsView(runs, scratch, kReadsASample) {}
 
-std::string MemoryLinesView::key(std::size_t run, std::uint64_t position) { return front_of(line(run, position).key); }
-
 std::size_t MemoryLinesView::find_line(std::size_t run, std::uint64_t position) {
   const RecordMemory& memory = runs_[run].memory;
   const auto [task, first] = runs_[run].index->task_at(position);
@@ -192,13 +187,13 @@ std::size_t MemoryLinesView::find_line(std::size_t run, std::uint64_t position) 
   return static_cast<std::size_t>(above - open_.starts.begin()) - 1;
 }
 
-RunLine MemoryLinesView::line(std::size_t run, std::uint64_t position) {
+RunLine MemoryLinesView::found(std::size_t run, std::uint64_t position, std::size_t key_bytes) {
   const RecordMemory& memory = runs_[run].memory;
   const LineKeys keys(*memory.layout.lines);
   const std::size_t number = find_line(run, position);
-  const std::span<const std::byte> found = keys.line_at(memory.base + place_of(open_.elements[number]));
+  const std::span<const std::byte> line = keys.line_at(memory.base + place_of(open_.elements[number]));
   std::vector<std::byte> room;
-  return {open_.starts[number], open_.starts[number] + found.size(), text_of(keys.key(found, room))};
+  return {open_.starts[number], open_.starts[number] + line.size(), text_of(keys.key(line, room), key_bytes)};
 }
 
 std::uint64_t MemoryLinesView::line_start(std::size_t run, std::uint64_t position) {

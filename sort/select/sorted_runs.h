@@ -59,6 +59,8 @@ class SortedRuns {
   virtual std::string key(std::size_t run, std::uint64_t position) = 0;
   /// The line that contains byte `position` of a run of lines, or the record at `position`. Requires, throws: as key().
   virtual RunLine line(std::size_t run, std::uint64_t position) { return {position, position + 1, key(run, position)}; }
+  /// line() with up to kMarkKeyBytes of the key.
+  virtual RunLine front(std::size_t run, std::uint64_t position) { return line(run, position); }
   /// The begin of the line that contains byte `position` of a run of lines. The end of the run, and the position of a
   /// record, are returned unchanged. Throws: io::Error.
   virtual std::uint64_t line_start(std::size_t /*run*/, std::uint64_t position) { return position; }
@@ -101,8 +103,9 @@ class SpilledLinesView : public SortedRuns {
   std::size_t count() const override { return runs_.size(); }
   std::uint64_t records(std::size_t run) const override { return runs_[run].records; }
   std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) override;
-  std::string key(std::size_t run, std::uint64_t position) override;
+  std::string key(std::size_t run, std::uint64_t position) override { return front(run, position).key; }
   RunLine line(std::size_t run, std::uint64_t position) override;
+  RunLine front(std::size_t run, std::uint64_t position) override;
   std::uint64_t line_start(std::size_t run, std::uint64_t position) override;
   void forget() override { probe_.forget(); }
 
@@ -148,8 +151,9 @@ class MemoryLinesView : public MemoryRunsView {
  public:
   MemoryLinesView(std::span<const MemoryRun> runs, std::span<Element> scratch);
 
-  std::string key(std::size_t run, std::uint64_t position) override;
-  RunLine line(std::size_t run, std::uint64_t position) override;
+  std::string key(std::size_t run, std::uint64_t position) override { return front(run, position).key; }
+  RunLine line(std::size_t run, std::uint64_t position) override { return found(run, position, SIZE_MAX); }
+  RunLine front(std::size_t run, std::uint64_t position) override { return found(run, position, kMarkKeyBytes); }
   std::uint64_t line_start(std::size_t run, std::uint64_t position) override;
 
  private:
@@ -162,6 +166,8 @@ class MemoryLinesView : public MemoryRunsView {
   };
   /// The number of the line in open_ that contains byte `position`.
   std::size_t find_line(std::size_t run, std::uint64_t position);
+  /// The line with up to `key_bytes` of its key.
+  RunLine found(std::size_t run, std::uint64_t position, std::size_t key_bytes);
 
   OpenLines open_;
 };
@@ -191,6 +197,9 @@ class JoinedRunsView : public SortedRuns {
   }
   RunLine line(std::size_t run, std::uint64_t position) override {
     return places_[run].view->line(places_[run].run, position);
+  }
+  RunLine front(std::size_t run, std::uint64_t position) override {
+    return places_[run].view->front(places_[run].run, position);
   }
   std::uint64_t line_start(std::size_t run, std::uint64_t position) override {
     return places_[run].view->line_start(places_[run].run, position);

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sort/model/memory_plan.h"
+
 namespace hetsort::sort::test {
 namespace {
 
