@@ -26,6 +26,7 @@ struct LinesJob {
   bool unique = false;
   std::size_t volumes = 1;  ///< files of each rank's output
   bool csv = false;         ///< each line is the value of a quoted field, with newlines and quotes in it
+  bool in_passes = false;   ///< merging threads have memory for two of the longest lines
 };
 
 void PrintTo(const LinesJob& job, std::ostream* stream) {
@@ -34,6 +35,7 @@ void PrintTo(const LinesJob& job, std::ostream* stream) {
           << (job.memory_bytes >> 20) << "_MiB" << (job.numeric ? "_numeric" : "") << (job.unique ? "_unique" : "");
   if (job.volumes > 1) *stream << "_into_" << job.volumes;
   if (job.csv) *stream << "_csv";
+  if (job.in_passes) *stream << "_in_passes";
 }
 
 constexpr std::uint64_t kSmallMemory = std::uint64_t{3} << 20;
@@ -50,6 +52,7 @@ std::vector<LinesJob> all_lines_jobs() {
           if (numeric == (memory == kSmallMemory))
             jobs.push_back({ranks, files, memory, numeric, files != LineFiles::kOwn, 1, true});
           if (files == LineFiles::kOwn && !numeric) jobs.push_back({ranks, files, memory, numeric, false, 3});
+          if (ranks > 2) jobs.push_back({ranks, files, memory, numeric, files != LineFiles::kOwn, 1, false, true});
         }
   return jobs;
 }
@@ -143,6 +146,7 @@ class SortedLines : public testing::TestWithParam<LinesJob> {
     options.spill.compression = static_cast<io::SpillCompression>(test_seed() % 4);
     options.memory_bytes = job.memory_bytes;
     options.threads = 2;
+    if (job.in_passes) options.hooks.held_line_bytes = 0;
     options.output.sync = false;
     options.output.unique = job.unique;
     options.output.paths = volume_names(options.output.paths.front(), job.volumes);

@@ -107,6 +107,27 @@ TEST_F(MpirunMemory, windows_of_inputs_that_ranks_copy_count_within_it) {
   EXPECT_EQ(shell_.names_in("t"), "");
 }
 
+TEST_F(MpirunMemory, longest_lines_of_many_ranks_to_one_stay_within_the_promise) {
+  // Rank 0 gets half of the output, with lines of all other ranks.
+  ASSERT_EQ(run("(head -c 4194299 /dev/zero | tr '\\0' x; echo) >rest\n"
+                "for r in $(seq 0 19); do for l in 1 2 3 4; do printf %04d $(((4 * r + l) * 7919 % 9973)); cat rest; "
+                "done >d/in.$r; done")
+                .exit_code,
+            0);
+  const Outcome outcome =
+      run("$M -n 20 $H sort --lines -T t -S 32M -j 2 --no-sync --speeds 20$(printf ',1%.0s' $(seq 19)) 'd/in.{rank}' "
+          "-o 'd/out.{rank}' --report run.json");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_NE(outcome.err.find("note: 1 of 20 ranks merge lines of up to 4.0 MiB in several passes"), std::string::npos)
+      << outcome;
+  EXPECT_LT(beyond_memory(), 96);
+  EXPECT_EQ(run("cat $(for r in $(seq 0 19); do echo d/in.$r; done) | LC_ALL=C sort >all && "
+                "cat $(for r in $(seq 0 19); do echo d/out.$r; done) | cmp - all")
+                .exit_code,
+            0);
+  EXPECT_EQ(shell_.names_in("t"), "");
+}
+
 TEST_F(MpirunMemory, more_than_the_machine_has_is_lowered_on_each_rank) {
   ASSERT_EQ(run("printf 'c\\nb\\na\\n' >d/in.0; printf 'b\\n' >d/in.1").exit_code, 0);
   const Outcome outcome =
