@@ -190,9 +190,9 @@ bool OutgoingStreams::take_numbers(Destination& destination, std::span<const std
     } else if (number >= kBeginsRange) {
       if (++at == numbers.size() || !begin_range(destination, number - kBeginsRange, numbers[at])) return false;
     } else {
-      const std::size_t at = destination.streams.at(number);
-      if (at == kNoStream) return false;
-      change(streams_[at], [&] { ++streams_[at].credits; });
+      const std::size_t stream = destination.streams.at(number);
+      if (stream == kNoStream) return false;
+      change(streams_[stream], [&] { ++streams_[stream].credits; });
     }
   }
   return true;
