@@ -17,7 +17,8 @@ class MpirunMemory : public ::testing::Test {
   /// The most MiB that a rank had beyond its -S.
   double beyond_memory() const {
     double most = 0;
-    for (const Json& rank : Json::parse(shell_.file("run.json"))["ranks"])
+    const Json report = Json::parse(shell_.file("run.json"));
+    for (const Json& rank : report["ranks"])
       most = std::max(most, rank["peak_rss_bytes"].get<double>() - rank["memory_limit_bytes"].get<double>());
     return most / (1 << 20);
   }
