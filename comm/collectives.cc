@@ -106,7 +106,7 @@ Bytes Engine::take_tree(int from, TreeMessage kind, std::uint64_t number) {
 Bytes Engine::up(TreeMessage kind, Bytes mine, const Combine& combine) {
   if (kind == TreeMessage::kCollective) check();
   const std::uint64_t number = tree_numbers_.at(static_cast<std::size_t>(kind))++;
-  for (const int child : children()) mine = combine(mine, take_tree(child, kind, number));
+  for (const int child : children()) mine = combine(std::move(mine), take_tree(child, kind, number));
   if (rank() == 0) return mine;
   send_tree(parent(), kind, number, mine);
   return {};

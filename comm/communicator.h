@@ -82,7 +82,7 @@ class Communicator {
   /// Combines `mine` of all ranks; the result is on all ranks. combine(low, high): `low` is the result of consecutive
   /// ranks, `high` that of the ranks right behind them; must be associative, need not be commutative. Sizes may differ.
   /// Collective.
-  using Combine = std::function<Bytes(const Bytes& low, const Bytes& high)>;
+  using Combine = std::function<Bytes(Bytes low, Bytes high)>;
   Bytes all_reduce(Bytes mine, const Combine& combine);
   /// Combines `mine` of all ranks as all_reduce() does; the result is on rank 0, nothing elsewhere. Collective.
   Bytes reduce(Bytes mine, const Combine& combine);

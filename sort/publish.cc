@@ -50,7 +50,7 @@ OrderVerifier unpack_verifier(comm::Unpacker& unpacker, const RecordLayout& layo
 }
 
 /// Throws: std::runtime_error for malformed bytes.
-std::vector<WrittenPart> unpack_parts(const comm::Bytes& bytes, const RecordLayout& layout) {
+std::vector<WrittenPart> unpack_parts(comm::Bytes bytes, const RecordLayout& layout) {
   comm::Unpacker unpacker(bytes);
   std::vector<WrittenPart> parts;
   for (auto left = unpacker.value<std::uint64_t>(); left > 0; --left) {
@@ -62,10 +62,10 @@ std::vector<WrittenPart> unpack_parts(const comm::Bytes& bytes, const RecordLayo
   return parts;
 }
 
-/// Joins the parts of some ranks with those of others.
-Written join_parts(const comm::Bytes& some, const comm::Bytes& others, const RecordLayout& layout) {
-  std::vector<WrittenPart> parts = unpack_parts(some, layout);
-  std::ranges::move(unpack_parts(others, layout), std::back_inserter(parts));
+/// Joins the parts of some ranks with those of others. Long lines in them exist once or twice.
+Written join_parts(comm::Bytes some, comm::Bytes others, const RecordLayout& layout) {
+  std::vector<WrittenPart> parts = unpack_parts(std::move(some), layout);
+  std::ranges::move(unpack_parts(std::move(others), layout), std::back_inserter(parts));
   std::ranges::stable_sort(parts, {}, &WrittenPart::first);
   Written joined(layout);
   for (WrittenPart& part : parts) joined.append(std::move(part));
@@ -75,8 +75,8 @@ Written join_parts(const comm::Bytes& some, const comm::Bytes& others, const Rec
 /// What all ranks wrote together.
 std::vector<WrittenPart> join_all(const Written& written, comm::Communicator& ranks) {
   const RecordLayout& layout = written.layout();
-  const auto join = [&layout](const comm::Bytes& low, const comm::Bytes& high) {
-    return pack(join_parts(low, high, layout));
+  const auto join = [&layout](comm::Bytes low, comm::Bytes high) {
+    return pack(join_parts(std::move(low), std::move(high), layout));
   };
   return unpack_parts(ranks.all_reduce(pack(written), join), layout);
 }

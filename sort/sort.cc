@@ -86,7 +86,7 @@ void plan_work(PlannedSort& planned, RankContext& context) {
                              input_bytes);
 }
 
-// Lines of this size need memory besides blocks while they are selected and merged. Shorter lines need little.
+// Lines of this size need memory besides blocks while they are selected, merged and proven. Shorter lines need little.
 constexpr std::uint64_t kLongLineBytes = std::uint64_t{64} << 10;
 
 /// Adds the longest line of all ranks to the runs, and leaves as many threads as can merge or write such lines in this
@@ -295,6 +295,8 @@ void run_phases(const SortOptions& options, RankContext& context, RankResult& re
     if (!order.stretches.empty()) written = try_to_merge(order, planned, context, runs, result);
     if (!written) written = (options.input.sorted ? merge_in_passes : form_and_merge)(held, context, result);
     context.begin_phase("publish", 1);
+    // The ranks compare the first and last lines of their shares.
+    if (runs.longest_line >= kLongLineBytes) held.arena.discard();
     publish(prove(std::move(*written), runs, context, result), context, result);
     if (planned.checkpoint) planned.checkpoint->finish();
   } catch (const std::exception& error) {

@@ -32,7 +32,7 @@ namespace hetsort::comm {
 
 class Engine {
  public:
-  using Combine = std::function<Bytes(const Bytes& low, const Bytes& high)>;
+  using Combine = std::function<Bytes(Bytes low, Bytes high)>;
 
   Engine();
   Engine(const MakeTransport& make, const CommunicatorOptions& options);

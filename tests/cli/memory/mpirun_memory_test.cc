@@ -115,7 +115,8 @@ TEST_F(MpirunMemory, longest_lines_of_many_ranks_to_one_stay_within_the_promise)
                 .exit_code,
             0);
   const Outcome outcome =
-      run("$M -n 20 $H sort --lines -T t -S 32M -j 2 --no-sync --speeds 20$(printf ',1%.0s' $(seq 19)) 'd/in.{rank}' "
+      run("M=\"timeout 200 ${M#timeout 60}\"; $M -n 20 $H sort --lines -T t -S 32M -j 2 --no-sync --speeds 20$(printf "
+          "',1%.0s' $(seq 19)) 'd/in.{rank}' "
           "-o 'd/out.{rank}' --report run.json");
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
   EXPECT_NE(outcome.err.find("note: 1 of 20 ranks merge lines of up to 4.0 MiB in several passes"), std::string::npos)
