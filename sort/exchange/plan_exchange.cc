@@ -382,15 +382,15 @@ std::uint64_t runs_that_fit(const ExchangePlan& plan, const std::vector<std::uin
 }
 
 std::uint64_t memory_for_lines(const ExchangePlan& plan, const FormedRuns& runs, const RankContext& context) {
-  // The first and the last line of a range, the one that is being verified, and two keys of the filter of equal ones.
-  constexpr std::uint64_t kLinesBesideStreams = 5;
+  // The first and the last line of a range, and the one that is being verified; and two keys of the filter.
+  const std::uint64_t lines_beside_streams = context.options->output.unique ? 5 : 3;
   const RankRuns& mine = plan.of_rank[plan.me];
   const auto ranks_on_host = static_cast<std::uint64_t>(context.ranks->ranks_on_host());
   const std::uint64_t memory = block_memory_bytes(runs, context, mine) + beside_memory_bytes(ranks_on_host);
   const std::uint64_t in = mine.threads * (plan.streams_in(plan.me) + mine.spilled_runs);
   const std::uint64_t blocks = exchange_memory_bytes(plan.streams_out(plan.me), in, plan.block_bytes, plan.credits);
   const std::uint64_t each = (memory - std::min(memory, blocks)) / mine.threads;
-  const std::uint64_t room = each - std::min(each, kLinesBesideStreams * runs.longest_line);
+  const std::uint64_t room = each - std::min(each, lines_beside_streams * runs.longest_line);
   return std::max(context.options->hooks.held_line_bytes.value_or(room),
                   FewerStreams::two_lines(context, runs.longest_line));
 }

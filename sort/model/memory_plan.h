@@ -124,6 +124,10 @@ std::size_t threads_that_merge(const MemoryPlan& plan, std::uint64_t longest_lin
 /// index take of the arena. 0 if there is no room for a single one: then the run spills.
 std::size_t threads_that_write(const MemoryPlan& plan, std::uint64_t used_bytes, std::uint64_t longest_line);
 
+/// Whether one of several ranks may keep a run of lines in memory while it selects and merges such lines. `used_bytes`:
+/// what the run and its index take. `room_bytes`: the memory of the rank, with beside_memory_bytes().
+bool keeps_lines_to_exchange(std::uint64_t room_bytes, std::uint64_t used_bytes, std::uint64_t longest_line);
+
 /// Bytes that a rank may use beside its memory. The rest of the 96 MiB that the process has beside it is for the
 /// program and MPI, whose shared memory grows with the ranks on the host.
 std::uint64_t beside_memory_bytes(std::uint64_t ranks_on_host);

@@ -52,7 +52,10 @@ bool keeps_lines(const RankContext& context, const LoadedRun& loaded, const Buck
   const std::uint64_t most = std::max(context.plan.max_line_bytes, max_line_bytes(0));
   if (longest > most) throw find_long_line(*context.layout.lines, loaded, most);
   const std::uint64_t used_bytes = loaded.bytes() + BucketIndex::pool_bytes(lines, context.plan.threads);
-  return context.ranks->size() > 1 || threads_that_write(context.plan, used_bytes, longest) > 0;
+  if (context.ranks->size() == 1) return threads_that_write(context.plan, used_bytes, longest) > 0;
+  const auto ranks_on_host = static_cast<std::uint64_t>(context.ranks->ranks_on_host());
+  return keeps_lines_to_exchange(context.options->memory_bytes + beside_memory_bytes(ranks_on_host), used_bytes,
+                                 longest);
 }
 
 void make_spill_space(const RankContext& context, const SpillOptions& options, FormedRuns& runs) {

@@ -57,7 +57,8 @@ struct SpilledByThread {
   void move_to(FormedRuns& formed);
 };
 
-/// Whether a loaded run of `lines` lines can be written from where it lies: its long lines are copied meanwhile.
+/// Whether a loaded run of `lines` lines can be written or exchanged from where it lies: its long lines are copied
+/// meanwhile.
 /// Throws: LongLine.
 bool keeps_lines(const RankContext& context, const LoadedRun& loaded, const BucketIndex& index, std::uint64_t lines);
 

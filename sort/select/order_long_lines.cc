@@ -130,23 +130,26 @@ class LongLineSearch {
     }
     for (std::size_t run = 0; run < open_.size(); ++run) {
       const std::uint64_t bytes = open_[run].last - open_[run].first;
-      if (number < bytes) {
-        const RunLine line = mine_.runs.line(run, open_[run].first + number);
-        mine_.runs.forget();
-        comm::Packer packer;
-        packer.text(line.key);
-        packer.number(mine_.places[run]);
-        packer.number(line.first);
-        packer.number(line.end);
-        return receive_pivot(packer.take());
-      }
+      if (number < bytes) return receive_pivot(pack_pivot(run, open_[run].first + number));
       number -= bytes;
     }
     return receive_pivot({});
   }
+  /// The line that contains byte `position` of a run. Lines may be long: no copy is left.
+  comm::Bytes pack_pivot(std::size_t run, std::uint64_t position) const {
+    const RunLine line = mine_.runs.line(run, position);
+    mine_.runs.forget();
+    comm::Packer packer;
+    packer.reserve(line.key.size() + 4 * sizeof(std::uint64_t));
+    packer.text(line.key);
+    packer.number(mine_.places[run]);
+    packer.number(line.first);
+    packer.number(line.end);
+    return packer.take();
+  }
   /// Returns, on all ranks, the pivot that one of them passes. `mine`: empty on all ranks but one.
   Pivot receive_pivot(comm::Bytes mine) {
-    const auto either = [](const comm::Bytes& low, const comm::Bytes& high) { return low.empty() ? high : low; };
+    const auto either = [](comm::Bytes low, comm::Bytes high) { return low.empty() ? std::move(high) : low; };
     const comm::Bytes bytes = communicator_.all_reduce(std::move(mine), either);
     comm::Unpacker unpacker(bytes);
     Pivot pivot;

@@ -73,14 +73,14 @@ std::size_t threads_that_merged(const Monitor& monitor) {
 /// streams are tiny.
 void sort_on(int count, bool all_merge, std::size_t merging_threads) {
   SCOPED_TRACE(seed_note());
+  const ManyFiles files;
+  ASSERT_GE(files.most(), kFilesOfRank * static_cast<rlim_t>(count))
+      << "open files (ulimit -Hn): set HETSORT_TEST_RANKS";
   const std::size_t records = static_cast<std::size_t>(count) * kThreads * kRecordsOfThread;
   // Each rank has records for a quarter of all ranks; few keys show how ties are broken.
   const Bytes input =
       make_records({all_merge ? Distribution::kFewKeys : Distribution::kUniform, kTenByteKeys, records, test_seed()});
   const SmallPages pages;
-  const ManyFiles files;
-  if (const rlim_t needed = kFilesOfRank * static_cast<rlim_t>(count); files.most() < needed)
-    GTEST_SKIP() << "needs " << needed << " open files; the system allows " << files.most() << " (ulimit -Hn)";
   const Scratch folder(io::test::memory_folder());
   write_bytes(folder / "in", input);
   machinery::InProcessOptions job;

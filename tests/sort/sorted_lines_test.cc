@@ -203,6 +203,32 @@ TEST_P(SortedLines, are_those_of_the_input_in_order) {
   EXPECT_TRUE(written == expected_text(std::move(all), job));
 }
 
+TEST(LongLines, that_leave_no_memory_for_their_merge_spill) {
+  constexpr std::size_t kLongest = (std::size_t{8} << 20) - 2;
+  for (const std::size_t lines : {std::size_t{1}, std::size_t{7}}) {
+    std::optional<Scratch> folder;
+    if (has_first_rank()) folder.emplace();
+    const auto body = [&](comm::Communicator& ranks) {
+      const Scratch temp;
+      const std::string path = path_for_all(ranks.rank() == 0 ? folder->path() : "", ranks);
+      {
+        std::ofstream file(path + "/in." + std::to_string(ranks.rank()), std::ios::binary);
+        for (std::size_t line = 0; line < lines; ++line)
+          file << static_cast<char>('a' + 3 * line % 7) << std::string(kLongest, 'x') << '\n';
+      }
+      SortOptions options = sort_of_files({path + "/in.{rank}"}, path + "/out.{rank}", layout_of({}));
+      options.spill.directories = {temp.path()};
+      options.memory_bytes = kLargeMemory;
+      options.output.sync = false;
+      Monitor monitor;
+      RankResult result;
+      sort_records(options, ranks, monitor, result);
+      EXPECT_EQ(result.in_memory, lines == 1);
+    };
+    for (const machinery::RankEnd& end : run_once(2, test_seed(), {}, body)) EXPECT_EQ(end.message, "");
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(On, SortedLines, testing::ValuesIn(all_lines_jobs()), testing::PrintToStringParamName());
 
 }  // namespace

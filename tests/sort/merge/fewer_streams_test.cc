@@ -57,6 +57,22 @@ class SomeStreams : public RecordStreams {
   std::size_t most_open_ = 0;
 };
 
+/// A line of kLongLine bytes.
+std::string long_line(const std::string& key, const std::string& text) {
+  return (key + ' ' + text).append(kLongLine - 2 - key.size() - text.size(), '.');
+}
+
+/// `count` streams of a few long lines with few different keys, and of short ones.
+void add_streams(SomeStreams& streams, std::size_t count) {
+  for (std::size_t stream = 0; stream < count; ++stream) {
+    const std::string name = std::to_string(stream);
+    std::vector<std::string> lines{"b " + name};
+    for (std::size_t line = 0; line < 3; ++line)
+      lines.push_back(long_line(std::string(1 + (stream + line) % 4, 'a'), name + '.' + std::to_string(line)));
+    streams.add(std::move(lines));
+  }
+}
+
 class MergeFewerStreams : public ::testing::Test {
  protected:
   MergeFewerStreams() : staging_(std::size_t{4} << 20) {
@@ -88,6 +104,15 @@ class MergeFewerStreams : public ::testing::Test {
     return {all.begin(), all.end()};
   }
 
+  /// Merges `count` streams, with memory for so many lines, as it should. Returns the most streams that were open at a
+  /// time.
+  std::size_t expect_merged(std::size_t count, std::size_t lines) {
+    SomeStreams streams;
+    add_streams(streams, count);
+    EXPECT_EQ(merge(streams, lines), streams.merged()) << count;
+    return streams.most_open();
+  }
+
   io::test::Scratch folder_;
   io::Buffer staging_;
   Monitor monitor_;
@@ -96,26 +121,8 @@ class MergeFewerStreams : public ::testing::Test {
   std::size_t left_ = 0;  // streams after the passes
 };
 
-/// A line of kLongLine bytes.
-std::string long_line(const std::string& key, const std::string& text) {
-  return (key + ' ' + text).append(kLongLine - 2 - key.size() - text.size(), '.');
-}
-
-/// `count` streams of a few long lines with few different keys, and of short ones.
-void add_streams(SomeStreams& streams, std::size_t count) {
-  for (std::size_t stream = 0; stream < count; ++stream) {
-    const std::string name = std::to_string(stream);
-    std::vector<std::string> lines{"b " + name};
-    for (std::size_t line = 0; line < 3; ++line)
-      lines.push_back(long_line(std::string(1 + (stream + line) % 4, 'a'), name + '.' + std::to_string(line)));
-    streams.add(std::move(lines));
-  }
-}
-
 TEST_F(MergeFewerStreams, that_fit_are_left_as_they_are) {
-  SomeStreams streams;
-  add_streams(streams, 20);
-  EXPECT_EQ(merge(streams, 20), streams.merged());
+  expect_merged(20, 20);
   EXPECT_EQ(left_, 20U);
 }
 
@@ -124,18 +131,13 @@ TEST_F(MergeFewerStreams, in_passes_gives_the_same_lines_and_equal_keys_in_the_o
   const std::size_t least = FewerStreams::two_lines(context_, kLongLine) / kLongLine;
   ASSERT_LT(least, 8U);
   for (const std::size_t count : {least + 1, std::size_t{60}}) {
-    SomeStreams streams;
-    add_streams(streams, count);
-    EXPECT_EQ(merge(streams, 0), streams.merged()) << count;
-    EXPECT_LE(streams.most_open(), least) << count;
+    EXPECT_LE(expect_merged(count, 0), least) << count;
     EXPECT_LE(left_, least) << count;
   }
 }
 
 TEST_F(MergeFewerStreams, merges_no_more_of_them_than_necessary) {
-  SomeStreams streams;
-  add_streams(streams, 32);
-  EXPECT_EQ(merge(streams, 30), streams.merged());
+  expect_merged(32, 30);
   EXPECT_GT(left_, 20U);
 }
 
