@@ -49,9 +49,10 @@ OrderVerifier unpack_verifier(comm::Unpacker& unpacker, const RecordLayout& layo
   return {layout, std::move(state)};
 }
 
-/// Throws: std::runtime_error for malformed bytes.
+/// Frees the bytes. Throws: std::runtime_error for malformed bytes.
 std::vector<WrittenPart> unpack_parts(comm::Bytes bytes, const RecordLayout& layout) {
-  comm::Unpacker unpacker(bytes);
+  const comm::Bytes packed = std::move(bytes);
+  comm::Unpacker unpacker(packed);
   std::vector<WrittenPart> parts;
   for (auto left = unpacker.value<std::uint64_t>(); left > 0; --left) {
     const auto first = unpacker.value<std::size_t>();

@@ -58,15 +58,15 @@ std::uint64_t decoder_bytes(Compression format, std::span<const std::byte> front
 
 std::uint64_t memory_beside_decoders(const MemoryToShare& memory, std::uint64_t needed_bytes, const std::string& path) {
   constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
-  const std::uint64_t counted = needed_bytes - std::min(needed_bytes, kFreeDecoderBytes);
-  if (counted == 0) return memory.bytes;
-  const std::uint64_t least = (counted + memory.least_rest_bytes + kMebibyte - 1) / kMebibyte;
+  const std::uint64_t charged_bytes = needed_bytes - std::min(needed_bytes, kFreeDecoderBytes);
+  if (charged_bytes == 0) return memory.bytes;
+  const std::uint64_t least = (charged_bytes + memory.least_rest_bytes + kMebibyte - 1) / kMebibyte;
   if (memory.bytes < least * kMebibyte)
     throw Error("decompress", path,
                 "the windows in which it was compressed take " + human_size(needed_bytes) + " of memory, and " +
                     field("memory") + " allows " + human_size(memory.bytes) + ": give " + field("memory") + " " +
                     std::to_string(least) + "M or more");
-  return memory.bytes - counted;
+  return memory.bytes - charged_bytes;
 }
 
 }  // namespace hetsort::io

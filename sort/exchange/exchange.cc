@@ -318,6 +318,7 @@ class Exchange {
   }
 
   void merge_range(std::size_t thread, std::size_t range, const StopFlag& stop) {
+    ranks_.check();  // all that is merged may be in memory, so that nothing else notices the failure of another rank
     OrderVerifier verifier(context_.layout, context_.options->output.checksum);
     merge_range(thread, range, verifier, stop);
     const std::lock_guard lock(merged_mutex_);

@@ -149,7 +149,7 @@ class LongLineSearch {
   }
   /// Returns, on all ranks, the pivot that one of them passes. `mine`: empty on all ranks but one.
   Pivot receive_pivot(comm::Bytes mine) {
-    const auto either = [](comm::Bytes low, comm::Bytes high) { return low.empty() ? std::move(high) : low; };
+    const auto either = [](comm::Bytes low, comm::Bytes high) { return std::move(low.empty() ? high : low); };
     const comm::Bytes bytes = communicator_.all_reduce(std::move(mine), either);
     comm::Unpacker unpacker(bytes);
     Pivot pivot;

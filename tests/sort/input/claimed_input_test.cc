@@ -266,7 +266,7 @@ TEST(ClaimedInputOf, a_job_whose_rank_fails_while_it_claims_ends_on_all_ranks) {
       if (race.ranks == 1) return;
       race.ample_memory = ample;
       race.failing_rank = victim % race.ranks;
-      std::ranges::fill(race.pause_microseconds, 20'000);  // so that nobody is done before it fails
+      std::ranges::fill(race.pause_microseconds, 200'000);  // so that nobody is done before it fails
       race.pause_microseconds[static_cast<std::size_t>(race.failing_rank)] = 0;
       race.message = "boom";
       sort_and_judge(race);
