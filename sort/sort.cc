@@ -33,6 +33,7 @@
 #include "sort/publish.h"
 #include "sort/runs/bucket_index.h"
 #include "sort/runs/form_runs.h"
+#include "sort/runs/run_spiller.h"
 
 namespace hetsort::sort {
 
@@ -90,14 +91,18 @@ void plan_work(PlannedSort& planned, RankContext& context) {
 constexpr std::uint64_t kLongLineBytes = std::uint64_t{64} << 10;
 
 /// Adds the longest line of all ranks to the runs, and leaves as many threads as can merge or write such lines in this
-/// rank's memory. Collective.
+/// rank's memory. Lines in memory spill if the rank has no room to exchange the longest besides. Collective.
 void plan_merge_of_lines(RankContext& context, FormedRuns& runs, io::Buffer& arena) {
   runs.longest_line = context.ranks->all_reduce_max(runs.longest_line);
   const std::uint64_t used_bytes = runs.input_bytes + BucketIndex::pool_bytes(runs.input.records, context.plan.threads);
-  const bool merges = !runs.in_memory() || context.ranks->size() > 1;
-  context.plan.threads =
-      std::max<std::size_t>(1, merges ? threads_that_merge(context.plan, runs.longest_line)
-                                      : threads_that_write(context.plan, used_bytes, runs.longest_line));
+  const auto ranks_on_host = static_cast<std::uint64_t>(context.ranks->ranks_on_host());
+  const std::uint64_t room_bytes = context.options->memory_bytes + beside_memory_bytes(ranks_on_host);
+  std::size_t threads = context.ranks->size() > 1
+                            ? threads_that_exchange(context.plan, room_bytes, used_bytes, runs.longest_line)
+                            : threads_that_write(context.plan, used_bytes, runs.longest_line);
+  if (threads == 0 && runs.kept_lines.bytes() > 0) spill_kept_lines(context, runs);
+  if (!runs.in_memory()) threads = threads_that_merge(context.plan, runs.longest_line);
+  context.plan.threads = std::max<std::size_t>(1, threads);
   if (!runs.in_memory() && runs.longest_line >= kLongLineBytes) arena.discard();
 }
 

@@ -293,8 +293,10 @@ std::size_t threads_that_write(const MemoryPlan& plan, std::uint64_t used_bytes,
   return std::min<std::uint64_t>(plan.threads, left / (kLinesOfWriter * std::max<std::uint64_t>(1, longest_line)));
 }
 
-bool keeps_lines_to_exchange(std::uint64_t room_bytes, std::uint64_t used_bytes, std::uint64_t longest_line) {
-  return used_bytes + kLinesOfMerge * longest_line <= room_bytes;
+std::size_t threads_that_exchange(const MemoryPlan& plan, std::uint64_t room_bytes, std::uint64_t used_bytes,
+                                  std::uint64_t longest_line) {
+  const std::uint64_t left = room_bytes - std::min(room_bytes, used_bytes);
+  return std::min<std::uint64_t>(plan.threads, left / (kLinesOfMerge * std::max<std::uint64_t>(1, longest_line)));
 }
 
 std::uint64_t beside_memory_bytes(std::uint64_t ranks_on_host) {

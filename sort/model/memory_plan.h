@@ -124,9 +124,11 @@ std::size_t threads_that_merge(const MemoryPlan& plan, std::uint64_t longest_lin
 /// index take of the arena. 0 if there is no room for a single one: then the run spills.
 std::size_t threads_that_write(const MemoryPlan& plan, std::uint64_t used_bytes, std::uint64_t longest_line);
 
-/// Whether one of several ranks may keep a run of lines in memory while it selects and merges such lines. `used_bytes`:
-/// what the run and its index take. `room_bytes`: the memory of the rank, with beside_memory_bytes().
-bool keeps_lines_to_exchange(std::uint64_t room_bytes, std::uint64_t used_bytes, std::uint64_t longest_line);
+/// The threads of `plan` of one of several ranks that may merge lines at the same time while the rank keeps a run of
+/// lines in memory. `used_bytes`: what the run and its index take. `room_bytes`: the memory of the rank, with
+/// beside_memory_bytes(). 0 if there is no room for a single one: then the run spills.
+std::size_t threads_that_exchange(const MemoryPlan& plan, std::uint64_t room_bytes, std::uint64_t used_bytes,
+                                  std::uint64_t longest_line);
 
 /// Bytes that a rank may use beside its memory. The rest of the 96 MiB that the process has beside it is for the
 /// program and MPI, whose shared memory grows with the ranks on the host.

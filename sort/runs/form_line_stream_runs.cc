@@ -130,7 +130,7 @@ void form_line_stream_runs(Input& input, const RankContext& context, const Spill
     const LoadedRun loaded = LoadedRun::in_one_segment(memory.data(), 0, filled, all->first_record);
     if (read.run && keeps_lines(context, loaded, *read.run->index, read.digest.records)) {
       runs.input += read.digest;
-      runs.kept.push_back(std::move(*read.run));
+      runs.keep_lines(std::move(*read.run), loaded);
       return;
     }
     const std::uint64_t lines = count_lines(context, loaded);
@@ -141,7 +141,7 @@ void form_line_stream_runs(Input& input, const RankContext& context, const Spill
       const MultisetDigest before = runs.input;
       MemoryRun run = index_loaded(context, loaded, lines, memory.subspan(pool_at, pool_bytes), runs);
       if (keeps_lines(context, loaded, *run.index, lines)) {
-        runs.kept.push_back(std::move(run));
+        runs.keep_lines(std::move(run), loaded);
         return;
       }
       runs.input = before;  // they are counted again when they spill

@@ -270,7 +270,7 @@ class MemoryRunFormer {
     if (indexer.finish() && keeps_lines(context_, loaded, *run.index, indexer.digest().records)) {
       runs_.input += indexer.digest();
       run.index->finalize(base(), context_.plan.threads);
-      runs_.kept.push_back(std::move(run));
+      runs_.keep_lines(std::move(run), loaded);
       return;
     }
     make_spill_space(context_, options, runs_);

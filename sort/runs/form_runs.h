@@ -18,6 +18,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/mapping.h"
@@ -32,6 +33,25 @@
 
 namespace hetsort::sort {
 
+/// The records of one run in a thread's memory.
+struct LoadedRun {
+  std::byte* base = nullptr;
+  std::vector<Segment> segments;
+  std::uint64_t first_record = 0;  // number of the first record in the whole input
+  std::uint64_t first_byte = 0;    // place of the first byte in the rank's input, for lines
+
+  /// A loaded run of a stream, whose records lie at `offset` in memory.
+  static LoadedRun in_one_segment(std::byte* base, std::uint64_t offset, std::uint64_t bytes,
+                                  std::uint64_t first_record) {
+    return {base, {Segment{nullptr, 0, bytes, offset}}, first_record};
+  }
+  std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (const Segment& segment : segments) sum += segment.bytes;
+    return sum;
+  }
+};
+
 struct FormedRuns {
   MultisetDigest input;
   std::uint64_t input_bytes = 0;
@@ -39,6 +59,7 @@ struct FormedRuns {
   // first.
   std::vector<MemoryRun> kept;      ///< runs in memory
   std::vector<SpilledRun> spilled;  ///< runs on disk, if not all fits memory
+  LoadedRun kept_lines;             ///< the lines of `kept`, if it is one run of lines
   std::unique_ptr<io::MappedFiles>
       mapped;  ///< the files that hold the records of `kept`, if they are mapped and not read
   std::unique_ptr<io::SpillSpace> space;               ///< the blocks of `spilled`; null if all is in memory
@@ -52,6 +73,11 @@ struct FormedRuns {
 
   bool in_memory() const { return space == nullptr; }
   std::size_t count() const { return kept.size() + spilled.size(); }
+  /// Keeps a run of lines in memory.
+  void keep_lines(MemoryRun run, LoadedRun lines) {
+    kept.push_back(std::move(run));
+    kept_lines = std::move(lines);
+  }
 };
 
 /// Forms all runs of the rank, and adds them to `restored`. Requires: `context.plan` is made for this input and that

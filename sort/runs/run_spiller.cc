@@ -52,10 +52,7 @@ bool keeps_lines(const RankContext& context, const LoadedRun& loaded, const Buck
   const std::uint64_t most = std::max(context.plan.max_line_bytes, max_line_bytes(0));
   if (longest > most) throw find_long_line(*context.layout.lines, loaded, most);
   const std::uint64_t used_bytes = loaded.bytes() + BucketIndex::pool_bytes(lines, context.plan.threads);
-  if (context.ranks->size() == 1) return threads_that_write(context.plan, used_bytes, longest) > 0;
-  const auto ranks_on_host = static_cast<std::uint64_t>(context.ranks->ranks_on_host());
-  return keeps_lines_to_exchange(context.options->memory_bytes + beside_memory_bytes(ranks_on_host), used_bytes,
-                                 longest);
+  return context.ranks->size() > 1 || threads_that_write(context.plan, used_bytes, longest) > 0;
 }
 
 void make_spill_space(const RankContext& context, const SpillOptions& options, FormedRuns& runs) {
@@ -298,6 +295,16 @@ void spill_loaded_lines(const RankContext& context, const LoadedRun& loaded, For
     const std::lock_guard lock(mutex);
     spilled.move_to(runs);
   });
+}
+
+void spill_kept_lines(const RankContext& context, FormedRuns& runs) {
+  const MultisetDigest input = runs.input;  // the lines are counted again when they spill
+  const LoadedRun loaded = std::exchange(runs.kept_lines, {});
+  runs.kept.clear();
+  make_spill_space(context, context.options->spill, runs);
+  spill_loaded_lines(context, loaded, runs);
+  std::ranges::sort(runs.spilled, {}, &SpilledRun::first_record);
+  runs.input = input;
 }
 
 }  // namespace hetsort::sort

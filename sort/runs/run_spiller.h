@@ -28,25 +28,6 @@ namespace hetsort::sort {
 /// taken after their fingerprint.
 inline constexpr std::uint64_t kIndexPieceBytes = std::uint64_t{256} << 10;
 
-/// The records of one run in a thread's memory.
-struct LoadedRun {
-  std::byte* base = nullptr;
-  std::vector<Segment> segments;
-  std::uint64_t first_record = 0;  // number of the first record in the whole input
-  std::uint64_t first_byte = 0;    // place of the first byte in the rank's input, for lines
-
-  /// A loaded run of a stream, whose records lie at `offset` in memory.
-  static LoadedRun in_one_segment(std::byte* base, std::uint64_t offset, std::uint64_t bytes,
-                                  std::uint64_t first_record) {
-    return {base, {Segment{nullptr, 0, bytes, offset}}, first_record};
-  }
-  std::uint64_t bytes() const {
-    std::uint64_t sum = 0;
-    for (const Segment& segment : segments) sum += segment.bytes;
-    return sum;
-  }
-};
-
 /// The runs that one thread has spilled.
 struct SpilledByThread {
   MultisetDigest digest;
@@ -57,8 +38,8 @@ struct SpilledByThread {
   void move_to(FormedRuns& formed);
 };
 
-/// Whether a loaded run of `lines` lines can be written or exchanged from where it lies: its long lines are copied
-/// meanwhile.
+/// Whether a loaded run of `lines` lines can be written from where it lies: its long lines are copied meanwhile. With
+/// several ranks true: see spill_kept_lines().
 /// Throws: LongLine.
 bool keeps_lines(const RankContext& context, const LoadedRun& loaded, const BucketIndex& index, std::uint64_t lines);
 
@@ -79,6 +60,10 @@ void spill_in_turns(const RankContext& context, FormedRuns& runs,
 /// Sorts lines that fill the front of the shared memory, one part a thread, and spills the parts as runs. The indexes
 /// take what is left of that memory.
 void spill_loaded_lines(const RankContext& context, const LoadedRun& loaded, FormedRuns& runs);
+
+/// Spills the lines that `runs` keep in memory. One of several ranks does this if the longest line of all ranks, which
+/// it learns only after the phase, leaves no room for them. Requires: `runs.kept_lines`.
+void spill_kept_lines(const RankContext& context, FormedRuns& runs);
 
 /// Makes the space into which `runs` spill, unless there is one. Throws: io::Error.
 void make_spill_space(const RankContext& context, const SpillOptions& options, FormedRuns& runs);

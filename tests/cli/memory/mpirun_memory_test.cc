@@ -129,6 +129,22 @@ TEST_F(MpirunMemory, longest_lines_of_many_ranks_to_one_stay_within_the_promise)
   EXPECT_EQ(shell_.names_in("t"), "");
 }
 
+TEST_F(MpirunMemory, long_lines_that_ranks_keep_and_merge_in_threads_stay_within_the_promise) {
+  ASSERT_EQ(
+      run("seq -f z%07.0f$(printf 'y%.0s' $(seq 90)) 1900000 -1 1 >d/in.0; head -c 4194290 /dev/zero | tr '\\0' x "
+          ">rest\n"
+          "for r in 1 2 3; do for l in $(seq 50); do printf a%d%d $((7 * l % 9)) $r; cat rest; echo; done >d/in.$r; "
+          "done")
+          .exit_code,
+      0);
+  const Outcome outcome =
+      run("$M -n 4 $H sort --lines -T t -S 256M -j 8 --no-sync 'd/in.{rank}' -o 'd/out.{rank}' "
+          "--report run.json");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_LT(beyond_memory(), 96);
+  EXPECT_EQ(run("cat d/in.? | LC_ALL=C sort >all && cat d/out.? | cmp - all").exit_code, 0);
+}
+
 TEST_F(MpirunMemory, more_than_the_machine_has_is_lowered_on_each_rank) {
   ASSERT_EQ(run("printf 'c\\nb\\na\\n' >d/in.0; printf 'b\\n' >d/in.1").exit_code, 0);
   const Outcome outcome =
